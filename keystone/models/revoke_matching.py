@@ -1,0 +1,141 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which tokens a revocation event revokes.
+
+An event revokes a token when every attribute the event names is found in the
+token and the token was issued no later than ``event.issued_before``. All of
+it is decided here, so that the answer does not depend on what the driver has
+filtered beforehand.
+
+Token values are the dictionary :func:`.revoke_model.build_token_values`
+makes; a value that is missing or None is one the token does not have. Times
+are naive UTC datetimes.
+"""
+
+import functools
+
+from oslo_log import log
+
+LOG = log.getLogger(__name__)
+
+
+def _whole_seconds(moment):
+    # Events are stored without a fraction on some databases, so a fraction
+    # on the token's side would hide it from events of its own second.
+    return moment and moment.replace(microsecond=0)
+
+
+def _value(name):
+    return lambda values: (values.get(name),)
+
+
+def _expiry(values):
+    return (_whole_seconds(values.get('expires_at')),)
+
+
+def _chain(values):
+    # The first token of a chain has no parent: it is the chain's root.
+    return (values.get('audit_chain_id') or values.get('audit_id'),)
+
+
+def _users(values):
+    return (
+        values.get('user_id'),
+        values.get('trustor_id'),
+        values.get('trustee_id'),
+    )
+
+
+def _domains(values):
+    return (
+        values.get('identity_domain_id'),
+        values.get('assignment_domain_id'),
+    )
+
+
+def _domain_scope(values):
+    # With a project, the assignment domain is the project's.
+    if values.get('project_id') is not None:
+        return ()
+    return (values.get('assignment_domain_id'),)
+
+
+def _roles(values):
+    return values.get('roles') or ()
+
+
+#: For each event attribute, a function from the token's values to those that
+#: meet the attribute when one of them equals it. The most telling attributes
+#: come first; the roles, which may be costly to read, come last and are read
+#: only for an event that names one.
+CANDIDATES = {
+    'audit_chain_id': _chain,
+    'audit_id': _value('audit_id'),
+    'user_id': _users,
+    'project_id': _value('project_id'),
+    'trust_id': _value('trust_id'),
+    'consumer_id': _value('consumer_id'),
+    'access_token_id': _value('access_token_id'),
+    'expires_at': _expiry,
+    'domain_id': _domains,
+    'domain_scope_id': _domain_scope,
+    'role_id': _roles,
+}
+
+
+def named(event):
+    """List the attributes an event names.
+
+    A domain named together with an expiry stands for the domain scope of one
+    token, and is listed as ``domain_scope_id`` and never as ``domain_id``.
+
+    :param event: a RevokeEvent
+    :returns: iterator over (key of :data:`CANDIDATES`, value)
+    """
+    for name in CANDIDATES:
+        value = getattr(event, name)
+        if name == 'domain_id' and event.domain_scope_id is not None:
+            continue
+        if value is not None:
+            yield name, value
+
+
+# An event that names nothing meets every token there is: one line for each
+# such event is enough, one line for each check would fill the log.
+@functools.lru_cache(maxsize=16)
+def _warn_of_blank_event(issued_before):
+    LOG.warning(
+        'A revocation event without any attribute revokes every token '
+        'issued up to %s UTC.',
+        issued_before,
+    )
+
+
+def matches(event, token_values):
+    """Tell whether an event revokes a token.
+
+    :param event: a RevokeEvent
+    :param token_values: dictionary of the token's values
+    :returns: True if the event revokes the token
+    :raises KeyError: if the values lack ``issued_at``
+    """
+    blank = True
+    for name, value in named(event):
+        if value not in CANDIDATES[name](token_values):
+            return False
+        blank = False
+    if event.issued_before < _whole_seconds(token_values['issued_at']):
+        return False
+    if blank:
+        _warn_of_blank_event(event.issued_before)
+    return True

@@ -1,0 +1,83 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import datetime
+
+from oslo_utils import timeutils
+
+from keystone.common import provider_api
+from keystone.common import utils
+import keystone.exception
+from keystone.models import revoke_model
+from keystone.tests import unit
+from keystone.tests.unit import test_v3
+
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class TokenTestCase(test_v3.RestfulTestCase):
+    """Issues real tokens, revokes them, and validates them.
+
+    Beside the sample user, project and domain there is a second domain with
+    a project in it, and the sample user has a role on both.
+    """
+
+    def setUp(self):
+        super().setUp()
+        self.other_domain = unit.new_domain_ref()
+        PROVIDERS.resource_api.create_domain(
+            self.other_domain['id'], self.other_domain
+        )
+        self.other_project = unit.new_project_ref(
+            domain_id=self.other_domain['id']
+        )
+        PROVIDERS.resource_api.create_project(
+            self.other_project['id'], self.other_project
+        )
+        for scope in (
+            {'domain_id': self.domain['id']},
+            {'domain_id': self.other_domain['id']},
+            {'project_id': self.other_project['id']},
+        ):
+            PROVIDERS.assignment_api.create_grant(
+                self.role_id, user_id=self.user['id'], **scope
+            )
+
+    def expiry(self, minutes):
+        """Naive UTC datetime, in whole seconds, that many minutes ahead."""
+        moment = timeutils.utcnow() + datetime.timedelta(minutes=minutes)
+        return moment.replace(microsecond=0)
+
+    def issue(self, expires_at=None, user_id=None, **kwargs):
+        """Issue a token to the sample user, unscoped unless told."""
+        if expires_at is not None:
+            expires_at = utils.isotime(expires_at, subsecond=True)
+        return PROVIDERS.token_provider_api.issue_token(
+            user_id or self.user['id'],
+            ['password'],
+            expires_at=expires_at,
+            **kwargs,
+        )
+
+    def revoke(self, **attributes):
+        PROVIDERS.revoke_api.revoke(revoke_model.RevokeEvent(**attributes))
+
+    def assertRevoked(self, token):
+        self.assertRaises(
+            keystone.exception.TokenNotFound,
+            PROVIDERS.token_provider_api.validate_token,
+            token.id,
+        )
+
+    def assertValid(self, token):
+        validated = PROVIDERS.token_provider_api.validate_token(token.id)
+        self.assertEqual(token.audit_id, validated.audit_id)

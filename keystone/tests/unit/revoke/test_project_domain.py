@@ -1,0 +1,69 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+from keystone.models import revoke_model
+from keystone.tests.unit.revoke import base
+
+
+class ProjectDomainTests(base.TokenTestCase):
+    """A domain event reaches the tokens of the domain's projects."""
+
+    def test_revokes_tokens_scoped_to_the_domains_projects(self):
+        in_domain = self.issue(project_id=self.other_project['id'])
+        elsewhere = self.issue(project_id=self.project['id'])
+
+        self.revoke(domain_id=self.other_domain['id'])
+
+        self.assertRevoked(in_domain)
+        self.assertValid(elsewhere)
+
+    def test_revokes_tokens_scoped_to_the_domain(self):
+        in_domain = self.issue(domain_id=self.other_domain['id'])
+        elsewhere = self.issue(domain_id=self.domain['id'])
+        unscoped = self.issue()
+
+        self.revoke(domain_id=self.other_domain['id'])
+
+        self.assertRevoked(in_domain)
+        self.assertValid(elsewhere)
+        self.assertValid(unscoped)
+
+    def test_revokes_tokens_of_the_domains_users_in_any_scope(self):
+        unscoped = self.issue()
+        elsewhere = self.issue(project_id=self.other_project['id'])
+
+        self.revoke(domain_id=self.user['domain_id'])
+
+        self.assertRevoked(unscoped)
+        self.assertRevoked(elsewhere)
+
+    def test_domain_scope_event_spares_the_domains_projects(self):
+        expires_at = self.expiry(30)
+        of_project = self.issue(
+            expires_at, project_id=self.other_project['id']
+        )
+        of_domain = self.issue(expires_at, domain_id=self.other_domain['id'])
+
+        self.revoke(domain_id=self.other_domain['id'], expires_at=expires_at)
+
+        self.assertValid(of_project)
+        self.assertRevoked(of_domain)
+
+    def test_assignment_domain_of_each_scope(self):
+        def domain_of(**scope):
+            values = revoke_model.build_token_values(self.issue(**scope))
+            return values['assignment_domain_id']
+
+        other = self.other_domain['id']
+        self.assertEqual(other, domain_of(project_id=self.other_project['id']))
+        self.assertEqual(other, domain_of(domain_id=other))
+        self.assertIsNone(domain_of())

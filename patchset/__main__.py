@@ -1,0 +1,75 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The command line of ``./ks``."""
+
+import argparse
+import importlib
+import os
+import pkgutil
+import signal
+import sys
+
+from patchset import commands
+from patchset import errors
+from patchset.commands import python
+
+DESCRIPTION = (
+    'A Keystone that answers at once: assemble, serve, test and package '
+    'upstream Keystone with the revocation and caching patch set.'
+)
+
+
+def parser():
+    """The argument parser, with one subcommand per module of commands/."""
+    top = argparse.ArgumentParser(prog='./ks', description=DESCRIPTION)
+    subcommands = top.add_subparsers(metavar='COMMAND', required=True)
+    for module in pkgutil.iter_modules(commands.__path__):
+        command = importlib.import_module(f'patchset.commands.{module.name}')
+        one = subcommands.add_parser(
+            module.name,
+            help=command.HELP,
+            description=command.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_arguments(one)
+        one.set_defaults(run=command.run)
+    return top
+
+
+def main(argv=None):
+    """Run one command.
+
+    :returns: the exit code: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C
+    """
+    words = sys.argv[1:] if argv is None else argv
+    if words[:1] == ['python']:
+        words = ['python', *python.split(words[1:])]
+    args = parser().parse_args(words)
+    try:
+        return args.run(args) or 0
+    except errors.Error as error:
+        print(f'ks: error: {error}', file=sys.stderr)
+        return 2 if isinstance(error, errors.UsageError) else 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except OSError as error:
+        print(f'ks: error: {error}', file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print('ks: interrupted', file=sys.stderr)
+        return 128 + signal.SIGINT
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,58 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The package that deployers install over stock Keystone."""
+
+import calendar
+import email.utils
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+from patchset import egg_info
+from patchset import git
+from patchset import process
+
+
+def wheel(tree, pin, folder):
+    """Build the wheel of an assembled tree; the same bytes each time.
+
+    :param tree: folder of the assembled tree
+    :param pin: a :class:`patchset.pins.Pin`
+    :param folder: where the wheel goes; one of the same name is replaced
+    :returns: path of the wheel
+    """
+    last = git.git(tree, 'show', '-s', '--format=%cD').strip()
+    os.umask(0o022)  # file modes are part of the bytes
+    epoch = calendar.timegm(email.utils.parsedate(last))
+    with tempfile.TemporaryDirectory() as temporary:
+        # A clone holds what is committed and nothing that a test run left.
+        clone = pathlib.Path(temporary) / 'keystone'
+        git.git(tree, 'clone', '--quiet', '--shared', '--no-tags', tree, clone)
+        process.run(
+            [
+                sys.executable, '-m', 'pip', 'wheel', '--quiet', '--no-deps',
+                '--disable-pip-version-check', '--no-build-isolation',
+                '--wheel-dir', f'{temporary}/dist', clone,
+            ],
+            env={
+                **egg_info.pbr_variables(pin.local_version),
+                'SOURCE_DATE_EPOCH': str(epoch),
+                'PYTHONHASHSEED': '0',
+            },
+            what='building the wheel',
+        )  # fmt: skip
+        built = next(pathlib.Path(temporary, 'dist').glob('*.whl'))
+        folder.mkdir(parents=True, exist_ok=True)
+        return pathlib.Path(shutil.copy(built, folder))

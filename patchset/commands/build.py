@@ -1,0 +1,38 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Build the wheel that is installed over stock Keystone with pip.
+
+The same inputs give the same bytes, on every machine.
+"""
+
+from patchset import arguments
+from patchset import assemble
+from patchset import build
+from patchset import paths
+from patchset import progress
+from patchset import upstream
+
+HELP = 'build the wheel that replaces stock Keystone'
+
+
+def add_arguments(parser):
+    """Add this command's arguments."""
+    arguments.add_release(parser)
+
+
+def run(args):
+    """Build, and print the wheel's path and sha256."""
+    pin = arguments.pin(args)
+    path = build.wheel(assemble.ensure(pin), pin, paths.DIST)
+    progress.say(f'{path}')
+    progress.say(f'sha256 {upstream.sha256(path)}')

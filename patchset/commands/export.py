@@ -1,0 +1,52 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Write the series that `git am` takes on upstream's own tree.
+
+Patches and overlay are joined: each topic is one commit with its code, its
+tests and its release note.
+"""
+
+import pathlib
+
+from patchset import arguments
+from patchset import assemble
+from patchset import export
+from patchset import paths
+from patchset import progress
+from patchset import series
+
+HELP = 'write the git am series, one commit per topic'
+
+
+def add_arguments(parser):
+    """Add this command's arguments."""
+    arguments.add_release(parser)
+    parser.add_argument(
+        '--topic', help='only this topic and those it depends on'
+    )
+    parser.add_argument(
+        '--output',
+        metavar='DIR',
+        type=pathlib.Path,
+        help='folder of the series (default: dist/series/RELEASE)',
+    )
+
+
+def run(args):
+    """Export, and print the paths written."""
+    pin = arguments.pin(args)
+    folder = args.output or paths.DIST / 'series' / pin.release
+    tree = assemble.ensure(pin)
+    topics = series.load(pin.release)
+    for path in export.export(tree, topics, folder, args.topic):
+        progress.say(path)

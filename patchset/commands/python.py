@@ -1,0 +1,51 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Run Python with the patched (or the stock) Keystone importable.
+
+All that follows the options goes to Python: -c COMMAND, -m MODULE, a script
+with its arguments, or nothing for a prompt.
+"""
+
+import os
+
+from patchset import arguments
+from patchset import environment
+from patchset import trees
+
+HELP = 'run Python with the patched or stock Keystone importable'
+
+
+def add_arguments(parser):
+    """Add this command's arguments."""
+    arguments.add_release(parser)
+    arguments.add_stock(parser)
+    parser.add_argument('arguments', nargs='*', help="Python's own arguments")
+
+
+def split(words):
+    """Set Python's own arguments apart from this command's, by ``--``."""
+    for number, word in enumerate(words):
+        previous = words[number - 1] if number else ''
+        own = word in ('-h', '--help', '--stock', '--', '--release')
+        if previous != '--release' and not own | word.startswith('--release='):
+            return [*words[:number], '--', *words[number:]]
+    return words
+
+
+def run(args):
+    """Become that Python."""
+    pin = arguments.pin(args)
+    tree = trees.get(pin, args.stock)
+    where = environment.Environment(pin.release, 'run').ensure()
+    os.environ.update(where.variables(tree))
+    os.execv(where.python, [str(where.python), *args.arguments])

@@ -1,0 +1,94 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The virtual environments that Keystone, its tests and tools run in.
+
+Each is made from a lock file of this project (``requirements/``), with
+hashes, so that two runs a year apart install the same. Keystone itself is
+never installed in them: a tree is put on the module path instead.
+"""
+
+import hashlib
+import os
+import shutil
+import sys
+
+from patchset import locking
+from patchset import paths
+from patchset import process
+from patchset import progress
+from patchset import system
+
+
+class Environment:
+    """One virtual environment, made of one lock file.
+
+    :param release: release whose lock it is, such as ``2026.2``
+    :param name: name of the lock: run, test, tempest, docs or lint
+    """
+
+    def __init__(self, release, name):
+        self.lock = paths.REQUIREMENTS / release / f'{name}.txt'
+        self.packages = name  # profile of bindep.txt
+        version = '{}.{}'.format(*sys.version_info)
+        self.path = paths.BUILD / 'venv' / f'{release}-{name}-py{version}'
+        self.bin = self.path / 'bin'
+        self.python = self.bin / 'python'
+
+    def ensure(self):
+        """Make or update the environment; return self.
+
+        :raises patchset.errors.Error: a system package is missing, or the
+            lock's packages cannot be had or do not match their hashes
+        """
+        with locking.exclusive(self.path.name):
+            if not self._current():
+                self._make()
+        return self
+
+    def _digest(self):
+        return hashlib.sha256(self.lock.read_bytes()).hexdigest()
+
+    def _current(self):
+        mark = self.path / 'lock.sha256'
+        return mark.is_file() and mark.read_text() == self._digest()
+
+    def _make(self):
+        system.ensure(self.packages)
+        progress.step(f'installing {self.lock.relative_to(paths.ROOT)}')
+        shutil.rmtree(self.path, ignore_errors=True)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        process.run([sys.executable, '-m', 'venv', self.path])
+        install(self.python, self.lock)
+        (self.path / 'lock.sha256').write_text(self._digest())
+
+    def variables(self, tree):
+        """Variables under which programs of this environment see a tree."""
+        return {
+            'PYTHONPATH': str(tree),
+            # Compiled files beside, not in, the trees.
+            'PYTHONPYCACHEPREFIX': str(paths.BUILD / 'pycache'),
+            'PATH': f'{self.bin}{os.pathsep}{os.environ["PATH"]}',
+            'VIRTUAL_ENV': str(self.path),
+        }
+
+
+def install(python, lock):
+    """Install exactly what a lock file names, hashes checked."""
+    process.run(
+        [
+            python, '-m', 'pip', 'install', '--quiet', '--no-input',
+            '--disable-pip-version-check', '--no-deps', '--require-hashes',
+            '--requirement', lock,
+        ],
+        what=f'installing {lock.name}',
+    )  # fmt: skip

@@ -1,0 +1,99 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The series as an upstream reviewer takes it: one commit per topic."""
+
+import pathlib
+import tempfile
+
+from patchset import assemble
+from patchset import errors
+from patchset import git
+from patchset import series
+
+
+def export(tree, topics, folder, only=None):
+    """Write the ``git am`` series of an assembled tree.
+
+    Each patch holds its topic's hunks and overlay files; trailers that
+    speak to this project's tooling are left out.
+
+    :param tree: folder of the assembled tree
+    :param topics: its topics, in order
+    :param folder: where the ``NNNN-topic.patch`` files go; patches of an
+        earlier export there are replaced
+    :param only: name of a topic: it and what it depends on, nothing else
+    :returns: list of the paths written, in order
+    :raises patchset.errors.Error: no such topic, or the topic needs one
+        that its ``Depends:`` trailers do not name
+    """
+    names = {topic.name for topic in topics}
+    if only and only not in names:
+        raise errors.UsageError(
+            f'no topic {only}; there are: {", ".join(sorted(names))}'
+        )
+    wanted = closure(topics, only) if only else names
+    commits = git.git(
+        tree, 'rev-list', '--reverse', f'{assemble.BASE}..HEAD'
+    ).split()
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob('[0-9][0-9][0-9][0-9]-*.patch'):
+        path.unlink()
+    written = []
+    with tempfile.TemporaryDirectory() as temporary:
+        clone = pathlib.Path(temporary) / 'clone'
+        git.git(tree, 'clone', '--quiet', '--shared', '--no-tags', tree, clone)
+        git.git(
+            clone,
+            'checkout',
+            '--quiet',
+            f'{commits[0]}^' if commits else 'HEAD',
+        )
+        for topic, commit in zip(topics, commits, strict=True):
+            if topic.name in wanted:
+                pick(clone, topic, commit)
+                path = folder / f'{len(written) + 1:04d}-{topic.name}.patch'
+                path.write_text(_format(clone))
+                written.append(path)
+    return written
+
+
+def closure(topics, name):
+    """Names of a topic and of all that it depends on."""
+    by_name = {topic.name: topic for topic in topics}
+    found, waiting = set(), [name]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += by_name[one].depends
+    return found
+
+
+def pick(clone, topic, commit):
+    """Put one topic's commit, with its public message, onto a clone."""
+    try:
+        git.git(clone, 'cherry-pick', '--no-commit', '--allow-empty', commit)
+    except errors.Error as error:
+        raise errors.Error(
+            f'{topic.name} does not apply on the topics it depends on: its '
+            f'Depends: trailers are incomplete ({error})'
+        )
+    message = series.replace_trailers(topic.message, series.HOUSE_TRAILERS)
+    git.commit(clone, message, topic.author, topic.date)
+
+
+def _format(clone):
+    return git.git(
+        clone, 'format-patch', '--stdout', '--zero-commit', '--no-signature',
+        '--no-numbered', '--full-index', '--no-renames', '-1',
+    )  # fmt: skip

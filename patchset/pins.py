@@ -1,0 +1,79 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Which upstream source each release is pinned to."""
+
+import dataclasses
+import re
+
+from patchset import errors
+from patchset import paths
+
+_FIELDS = {
+    'version': r'[0-9]+(\.[0-9]+)+',
+    'file': r'[a-z0-9.-]+\.tar\.gz',
+    'sha256': r'[0-9a-f]{64}',
+    'build': r'[1-9][0-9]*',
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Pin:
+    """One release: the source it is made from, and our build number."""
+
+    release: str
+    version: str
+    file: str
+    sha256: str
+    build: int
+
+    @property
+    def local_version(self):
+        """Version of the patched package, as in PEP 440."""
+        return f'{self.version}+revcache.{self.build}'
+
+
+def releases(patches=paths.PATCHES):
+    """Names of the maintained releases, oldest first."""
+    return sorted(path.parent.name for path in patches.glob('*/UPSTREAM'))
+
+
+def newest():
+    """Name of the release that commands use unless told otherwise."""
+    return releases()[-1]
+
+
+def load(release, patches=paths.PATCHES):
+    """Read the pin of a release.
+
+    :raises patchset.errors.Error: no such release, or a field of its
+        UPSTREAM file is missing, unknown or malformed
+    """
+    path = patches / release / 'UPSTREAM'
+    if not path.is_file():
+        known = ', '.join(releases(patches)) or 'none'
+        raise errors.UsageError(f'no release {release}; there are: {known}')
+    fields = {}
+    for line in path.read_text().splitlines():
+        if not line.strip() or line.startswith('#'):
+            continue
+        name, _, value = (part.strip() for part in line.partition(':'))
+        if name not in _FIELDS:
+            raise errors.Error(f'{path}: unknown field {name!r}')
+        if not re.fullmatch(_FIELDS[name], value):
+            raise errors.Error(f'{path}: {name} is malformed: {value!r}')
+        fields[name] = value
+    missing = ', '.join(name for name in _FIELDS if name not in fields)
+    if missing:
+        raise errors.Error(f'{path}: missing: {missing}')
+    fields['build'] = int(fields['build'])
+    return Pin(release=release, **fields)

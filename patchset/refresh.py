@@ -1,0 +1,217 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""From the commits of an assembled tree back to patches and overlay."""
+
+import subprocess
+
+from patchset import assemble
+from patchset import errors
+from patchset import git
+from patchset import locking
+from patchset import paths
+from patchset import series
+
+# Where new files of a topic may stand; the repository mirrors these.
+_OVERLAY = ('keystone/', 'releasenotes/notes/')
+
+
+def fold(tree, topic):
+    """Take the uncommitted edits of a tree into one topic's commit.
+
+    :raises patchset.errors.Error: no such topic, or a later topic does not
+        apply on top of the edits; the tree is then left as it was
+    """
+    commits = {name: commit for commit, name, _ in topics_of(tree)}
+    if topic not in commits:
+        raise errors.UsageError(
+            f'no topic {topic}; there are: {", ".join(commits)}'
+        )
+    before = assemble.head(tree)
+    git.git(tree, 'add', '--all')
+    git.git(
+        tree, 'commit', '--quiet', '--no-verify', f'--fixup={commits[topic]}'
+    )
+    try:
+        git.git(
+            tree, 'rebase', '--quiet', '--interactive', '--autosquash',
+            assemble.BASE, env={'GIT_SEQUENCE_EDITOR': 'true'},
+        )  # fmt: skip
+    except errors.Error as error:
+        git.git(tree, 'rebase', '--abort')
+        git.git(tree, 'reset', '--quiet', before, '--soft')
+        git.git(tree, 'reset', '--quiet')
+        raise errors.Error(
+            f'a topic after {topic} does not apply on top of these edits '
+            f'({error}); the tree is as it was: rebase it by hand'
+        )
+
+
+def topics_of(tree):
+    """The tree's topics: (commit id, name, message) each, in order."""
+    found = []
+    for commit in git.git(
+        tree, 'rev-list', '--reverse', f'{assemble.BASE}..HEAD'
+    ).split():
+        message = git.git(tree, 'show', '-s', '--format=%B', commit)
+        name = series.trailers(message, 'Topic') or [
+            git.git(tree, 'show', '-s', '--format=%f', commit).strip().lower()
+        ]
+        found.append((commit, name[0], message))
+    names = [name for _, name, _ in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise errors.Error(f'two commits of the tree are topic {name}')
+    return found
+
+
+def read(tree):
+    """What patches/ and the overlay should hold, by the tree's commits.
+
+    :returns: patches ({file name: bytes}, in order) and overlay files
+        ({path: bytes})
+    :raises patchset.errors.Error: a commit changes another topic's overlay
+        file, or adds a file where none may stand
+    """
+    upstream = set(
+        git.names(tree, 'ls-tree', '-rz', '--name-only', assemble.BASE)
+    )
+    patches, overlay = {}, {}
+    for commit, name, message in topics_of(tree):
+        adds, hunks = [], []
+        for path in git.names(
+            tree, 'diff-tree', '-r', '-z', '--no-commit-id', '--name-only',
+            '--no-renames', commit,
+        ):  # fmt: skip
+            if path in upstream:
+                hunks.append(path)
+            elif path in overlay:
+                raise errors.Error(
+                    f'topic {name} changes {path}, which an earlier topic '
+                    f'adds: an overlay file belongs to one topic'
+                )
+            elif not path.startswith(_OVERLAY):
+                raise errors.Error(
+                    f'topic {name} adds {path}: new files stand below '
+                    f'{" or ".join(_OVERLAY)}'
+                )
+            else:
+                adds.append(path)
+                overlay[path] = _blob(tree, f'{commit}:{path}')
+        patches[f'{name}.patch'] = _patch(tree, commit, message, adds, hunks)
+    return patches, overlay
+
+
+def _blob(tree, name):
+    return subprocess.run(
+        ['git', 'cat-file', 'blob', name],
+        cwd=tree,
+        check=True,
+        capture_output=True,
+    ).stdout
+
+
+def _patch(tree, commit, message, adds, hunks):
+    lines = [f'Adds: {path}' for path in adds]
+    for key in ('Depends', 'Forwarded'):
+        lines += [f'{key}: {value}' for value in series.trailers(message, key)]
+    message = series.replace_trailers(message, series.HOUSE_TRAILERS, lines)
+    subject, _, body = message.partition('\n\n')
+    header = git.git(
+        tree, 'show', '-s', '--format=From: %an <%ae>%nDate: %aD', commit
+    )
+    diff = ''
+    if hunks:
+        diff = git.git(
+            tree, 'diff', '--full-index', '--no-renames', f'{commit}^',
+            commit, '--', *hunks,
+        )  # fmt: skip
+    subject = ' '.join(subject.split())
+    return (
+        f'From {"0" * 40} Mon Sep 17 00:00:00 2001\n{header.strip()}\n'
+        f'Subject: [PATCH] {subject}\n\n{body}---\n{diff}'
+    ).encode()
+
+
+def write(release, patches, overlay, root=paths.ROOT):
+    """Bring patches/ and the overlay in line; return what changed.
+
+    Files of a topic that is gone are removed; files that no topic ever
+    named are left alone.
+
+    :returns: list of repository paths that were written or removed
+    """
+    folder = root / 'patches' / release
+    wanted = {f'patches/{release}/{name}': patches[name] for name in patches}
+    wanted.update(overlay)
+    wanted[f'patches/{release}/series'] = _series(folder, patches)
+    before = {
+        f'patches/{release}/{path.name}' for path in folder.glob('*.patch')
+    }
+    for topic in series.load(release, root / 'patches'):
+        before.update(topic.adds)
+    changed = []
+    for name in sorted(before - set(wanted)):
+        (root / name).unlink(missing_ok=True)
+        changed.append(name)
+    for name, content in wanted.items():
+        path = root / name
+        if not path.is_file() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            changed.append(name)
+    return changed
+
+
+def _series(folder, patches):
+    """The series file: its comments kept, its topics in the new order."""
+    path = folder / 'series'
+    before = path.read_text() if path.is_file() else ''
+    listed = [line for line in before.splitlines() if line and line[0] != '#']
+    if listed == list(patches):
+        return before.encode()
+    comments = [line for line in before.splitlines() if line[:1] == '#']
+    return ('\n'.join([*comments, *patches]) + '\n').encode()
+
+
+def refresh(pin, topic=None):
+    """Write a release's tree back, and assemble it anew from the result.
+
+    :param pin: a :class:`patchset.pins.Pin`
+    :param topic: topic that takes the tree's uncommitted edits
+    :returns: list of repository paths that were written or removed
+    :raises patchset.errors.Error: uncommitted edits and no topic for them,
+        or what :func:`read` and :func:`fold` raise
+    """
+    tree = paths.assembled(pin.release)
+    if not assemble.is_edited(tree):
+        # Nothing to take from the tree; the patches may have been edited.
+        assemble.ensure(pin)
+    elif not assemble.is_current(tree, pin):
+        raise errors.Error(
+            f'both {tree} and what it was made from (patches/, overlay) were '
+            f'edited since: undo one of them'
+        )
+    with locking.exclusive(pin.release):
+        edited = git.names(tree, 'status', '--porcelain', '-z')
+        if edited and not topic:
+            raise errors.Error(
+                f'{tree} has uncommitted edits ({edited[0].strip()}): name '
+                f'the topic that takes them with --topic, or commit them'
+            )
+        if edited:
+            fold(tree, topic)
+        patches, overlay = read(tree)
+        changed = write(pin.release, patches, overlay)
+        assemble.mark(tree, 'head', assemble.head(tree))
+    assemble.ensure(pin)
+    return changed

@@ -1,0 +1,156 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The topics of a release: its series, and each patch's header.
+
+A topic is one ``*.patch`` in ``git format-patch`` form, named by the series,
+and the overlay files that its ``Adds:`` trailers name.
+"""
+
+import dataclasses
+import email
+import email.policy
+import email.utils
+import pathlib
+import re
+
+from patchset import errors
+from patchset import paths
+
+# Trailers that speak to this project's tooling, not to an upstream reader.
+HOUSE_TRAILERS = ('Adds', 'Depends', 'Forwarded', 'Topic')
+_TRAILER = re.compile(r'([A-Z][A-Za-z]*(?:-[A-Za-z]+)*): (.*\S)')
+
+
+@dataclasses.dataclass(frozen=True)
+class Topic:
+    """One topic: what its patch's header says.
+
+    ``name`` is the file name without ``.patch``; ``adds`` are paths of
+    overlay files; ``depends`` are names of topics; ``diff`` is empty for a
+    topic that changes no upstream file.
+    """
+
+    name: str
+    path: pathlib.Path
+    author: tuple
+    date: str
+    message: str
+    diff: str
+
+    @property
+    def subject(self):
+        """First line of the commit message."""
+        return self.message.partition('\n')[0]
+
+    @property
+    def adds(self):
+        """Paths of the topic's overlay files, in the header's order."""
+        return trailers(self.message, 'Adds')
+
+    @property
+    def depends(self):
+        """Names of the topics that this one needs."""
+        return trailers(self.message, 'Depends')
+
+
+def _trailer_block(message):
+    """Split a message into its text and (line, key, value) per trailer.
+
+    The last paragraph holds trailers if each of its lines is one.
+    """
+    head, blank, last = message.strip().rpartition('\n\n')
+    found = [_TRAILER.fullmatch(line) for line in last.splitlines()]
+    if not blank or not all(found):
+        return message.strip(), []
+    return head, [(one[0], one[1], one[2]) for one in found]
+
+
+def trailers(message, key):
+    """Values of a trailer in the last paragraph of a commit message."""
+    return [
+        value for _, name, value in _trailer_block(message)[1] if name == key
+    ]
+
+
+def replace_trailers(message, keys, lines=()):
+    """Drop the trailers of ``keys`` from a message, then add ``lines``."""
+    head, block = _trailer_block(message)
+    kept = [line for line, name, _ in block if name not in keys]
+    if kept or lines:
+        return f'{head}\n\n' + '\n'.join([*kept, *lines]) + '\n'
+    return f'{head}\n'
+
+
+def parse(path):
+    """Read one patch file.
+
+    :raises patchset.errors.Error: it is not in ``git format-patch`` form
+    """
+    try:
+        mail = email.message_from_bytes(
+            path.read_bytes().partition(b'\n')[2], policy=email.policy.default
+        )
+        body = mail.get_content()
+    except (LookupError, OSError, UnicodeError) as error:
+        raise errors.Error(f'{path.name}: unreadable: {error}')
+    if not mail['Subject'] or not mail['From'] or not mail['Date']:
+        raise errors.Error(
+            f'{path.name}: not in git format-patch form: it needs From:, '
+            f'Date: and Subject: headers'
+        )
+    subject = re.sub(r'^\[PATCH[^]]*\] ', '', str(mail['Subject']))
+    text, diff = split(body)
+    return Topic(
+        name=path.stem,
+        path=path,
+        author=email.utils.parseaddr(str(mail['From'])),
+        date=str(mail['Date']),
+        message=f'{subject}\n\n{text.strip()}\n',
+        diff=diff,
+    )
+
+
+def split(body):
+    """Split a patch's body into its commit message and its diff."""
+    match = re.search(r'^diff --git ', body, re.MULTILINE)
+    head, diff = (
+        (body[: match.start()], body[match.start() :]) if match else (body, '')
+    )
+    return re.split(r'^---$', head, maxsplit=1, flags=re.MULTILINE)[0], diff
+
+
+def file_names(release, patches=paths.PATCHES):
+    """Names that the series of a release lists, in order."""
+    path = patches / release / 'series'
+    if not path.is_file():
+        raise errors.Error(f'{path} is missing')
+    lines = (line.partition('#')[0].strip() for line in path.open())
+    return [line for line in lines if line]
+
+
+def load(release, patches=paths.PATCHES):
+    """Read all topics of a release, in order.
+
+    :raises patchset.errors.Error: the series and the patches do not belong
+        together, one by one
+    """
+    names = file_names(release, patches)
+    for name in names:
+        if names.count(name) > 1:
+            raise errors.Error(f'series of {release} lists {name} twice')
+        if not (patches / release / name).is_file():
+            raise errors.Error(f'series of {release}: no such patch: {name}')
+    for path in sorted((patches / release).glob('*.patch')):
+        if path.name not in names:
+            raise errors.Error(f'orphan: {path.name} is in no series line')
+    return [parse(patches / release / name) for name in names]

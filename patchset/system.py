@@ -1,0 +1,64 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""System packages: which are missing, and installing them as root."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from patchset import errors
+from patchset import paths
+from patchset import process
+from patchset import progress
+
+
+def missing(profile, bindep_file=paths.ROOT / 'bindep.txt'):
+    """Names of the packages of a bindep profile that are not installed.
+
+    Empty where bindep knows no package manager of this system.
+    """
+    command = [sys.executable, '-m', 'bindep', '-b', '-f', bindep_file]
+    done = subprocess.run(
+        [str(word) for word in [*command, profile]],
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode not in (0, 1) or done.stderr.strip():
+        raise errors.Error(f'bindep failed: {done.stderr.strip()[-200:]}')
+    return done.stdout.split()
+
+
+def ensure(profile):
+    """Install what a profile misses, as root; say so otherwise.
+
+    :raises patchset.errors.Error: packages are missing and cannot be
+        installed
+    """
+    names = missing(profile)
+    if not names:
+        return
+    words = ' '.join(names)
+    if os.geteuid() != 0 or not shutil.which('apt-get'):
+        raise errors.Error(
+            f'missing system packages; install them with: '
+            f'sudo apt-get install {words}'
+        )
+    progress.step(f'installing system packages: {words}')
+    quiet = {'DEBIAN_FRONTEND': 'noninteractive'}
+    process.run(['apt-get', 'update', '-q'], env=quiet)
+    process.run(
+        ['apt-get', 'install', '-q', '-y', '--no-install-recommends', *names],
+        env=quiet,
+        what=f'installing {words}',
+    )

@@ -1,0 +1,96 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the tooling's tests share: a copy of the repository to spoil."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import fixtures
+import testtools
+
+from patchset import assemble
+from patchset import paths
+from patchset import pins
+from patchset import series
+from patchset import upstream
+
+_COPIED = (
+    'bindep.txt', 'keystone', 'ks', 'patches', 'patchset', 'releasenotes',
+    'requirements',
+)  # fmt: skip
+
+
+class RepositoryTestCase(testtools.TestCase):
+    """A test on a copy of this repository and the real upstream source.
+
+    ``root`` is the copy, ``source`` the pristine source, ``pin`` the newest
+    release's.
+    """
+
+    def setUp(self):
+        super().setUp()
+        self.pin = pins.load(pins.newest())
+        self.source = upstream.ensure(self.pin)
+        self.root = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        for name in _COPIED:
+            copy = shutil.copytree
+            if (paths.ROOT / name).is_file():
+                copy = shutil.copy
+            if (paths.ROOT / name).exists():
+                copy(paths.ROOT / name, self.root / name)
+        self.patches = self.root / 'patches' / self.pin.release
+
+    def topics(self):
+        """The topics of the copy."""
+        return series.load(self.pin.release, self.root / 'patches')
+
+    def assemble(self):
+        """Assemble the copy's topics in a folder of their own."""
+        tree = self.root / 'tree'
+        assemble.build(self.pin, self.source, self.topics(), tree, self.root)
+        return tree
+
+    def with_hunks(self):
+        """The copy's first topic that changes an upstream file."""
+        return next(topic for topic in self.topics() if topic.diff)
+
+    def substitute(self, path, pattern, text, count=1):
+        """Replace a pattern in a file; the pattern must be there."""
+        before = path.read_text()
+        after = re.sub(pattern, text, before, count=count, flags=re.M)
+        self.assertNotEqual(before, after)
+        path.write_text(after)
+
+    def ks(self, *arguments):
+        """Run the copy's ``./ks``; return the finished process.
+
+        It has a build folder of its own, but for the environments and the
+        upstream source.
+        """
+        build = self.root / 'build'
+        build.mkdir(exist_ok=True)
+        for name in ('venv', 'upstream'):
+            if not (build / name).exists():
+                (build / name).symlink_to(paths.BUILD / name)
+        environment = {**os.environ, 'KS_BUILD_DIR': str(build)}
+        environment.pop('PYTHONPATH', None)
+        return subprocess.run(
+            [self.root / 'ks', *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )

@@ -1,0 +1,99 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of assembling, and of keeping what somebody edited."""
+
+from patchset import assemble
+from patchset import errors
+from patchset import git
+from patchset.tests import base
+
+
+class AssembleTestCase(base.RepositoryTestCase):
+    def test_one_commit_per_topic_on_the_pristine_source(self):
+        tree = self.assemble()
+        subjects = git.git(
+            tree, 'log', '--reverse', '--format=%s', f'{assemble.BASE}..'
+        ).splitlines()
+        self.assertEqual([topic.subject for topic in self.topics()], subjects)
+        self.assertEqual('', git.git(tree, 'status', '--porcelain'))
+        for name in ('keystone/revoke/core.py', 'setup.cfg'):
+            self.assertEqual(
+                (self.source / name).read_text(),
+                git.git(tree, 'show', f'{assemble.BASE}:{name}'),
+            )
+
+    def test_overlay_files_are_there(self):
+        tree = self.assemble()
+        for topic in self.topics():
+            for name in topic.adds:
+                self.assertEqual(
+                    (self.root / name).read_bytes(), (tree / name).read_bytes()
+                )
+
+    def test_same_commit_ids_each_time(self):
+        first = assemble.head(self.assemble())
+        tree = self.root / 'again'
+        assemble.build(self.pin, self.source, self.topics(), tree, self.root)
+        self.assertEqual(first, assemble.head(tree))
+
+    def test_metadata_tells_the_local_version(self):
+        tree = self.assemble()
+        metadata = (tree / 'keystone.egg-info' / 'PKG-INFO').read_text()
+        self.assertIn(f'\nVersion: {self.pin.local_version}\n', metadata)
+        points = (tree / 'keystone.egg-info' / 'entry_points.txt').read_text()
+        self.assertIn('keystone.revoke.backends.sql:Revoke', points)
+
+    def test_edits_are_not_overwritten(self):
+        tree = self.assemble()
+        assemble.assert_clean(tree, self.pin)
+        edited = tree / 'keystone' / 'revoke' / 'core.py'
+        edited.write_text(edited.read_text() + '# mine\n')
+        error = self.assertRaises(
+            errors.Error, assemble.assert_clean, tree, self.pin
+        )
+        self.assertIn('has edits (M keystone/revoke/core.py', str(error))
+        self.assertIn('# mine', edited.read_text())
+
+    def test_new_files_are_not_overwritten(self):
+        tree = self.assemble()
+        (tree / 'keystone' / 'revoke' / 'mine.py').write_text('')
+        error = self.assertRaises(
+            errors.Error, assemble.assert_clean, tree, self.pin
+        )
+        self.assertIn('?? keystone/revoke/mine.py', str(error))
+
+    def test_commits_are_not_overwritten(self):
+        tree = self.assemble()
+        git.git(tree, 'commit', '--quiet', '--allow-empty', '-m', 'mine')
+        error = self.assertRaises(
+            errors.Error, assemble.assert_clean, tree, self.pin
+        )
+        self.assertIn('has commits that are not in patches/', str(error))
+
+    def test_a_folder_of_something_else_is_not_overwritten(self):
+        folder = self.root / 'other'
+        folder.mkdir()
+        error = self.assertRaises(
+            errors.Error, assemble.assert_clean, folder, self.pin
+        )
+        self.assertIn('is not an assembled tree', str(error))
+
+    def test_digest_follows_each_input(self):
+        topics = self.topics()
+        before = assemble.digest(self.pin, topics, self.root)
+        self.assertEqual(before, assemble.digest(self.pin, topics, self.root))
+        overlay = self.root / topics[0].adds[0]
+        overlay.write_text(overlay.read_text() + '\n')
+        self.assertNotEqual(
+            before, assemble.digest(self.pin, topics, self.root)
+        )

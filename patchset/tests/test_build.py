@@ -1,0 +1,81 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of the wheel."""
+
+import venv
+import zipfile
+
+from patchset import assemble
+from patchset import build
+from patchset import git
+from patchset import process
+from patchset.tests import base
+
+_VERSION = 'import importlib.metadata as m; print(m.version("keystone"))'
+
+
+class WheelTestCase(base.RepositoryTestCase):
+    def setUp(self):
+        super().setUp()
+        self.tree = self.assemble()
+
+    def wheel(self, name):
+        return build.wheel(self.tree, self.pin, self.root / name)
+
+    def test_same_bytes_twice(self):
+        self.assertEqual(
+            self.wheel('one').read_bytes(), self.wheel('two').read_bytes()
+        )
+
+    def test_name_and_content(self):
+        path = self.wheel('dist')
+        self.assertEqual(
+            f'keystone-{self.pin.version}+revcache.{self.pin.build}'
+            '-py3-none-any.whl',
+            path.name,
+        )
+        with zipfile.ZipFile(path) as archive:
+            packed = {n for n in archive.namelist() if n[:9] == 'keystone/'}
+        self.assertEqual(
+            set(git.names(self.tree, 'ls-files', '-z', 'keystone')), packed
+        )
+
+    def test_replaces_stock_and_goes_back(self):
+        environment = self.root / 'venv'
+        venv.create(environment, with_pip=True)
+        python = environment / 'bin' / 'python'
+
+        def pip(*arguments):
+            process.run(
+                [python, '-m', 'pip', 'install', '--quiet', '--no-deps',
+                 '--no-index', *arguments],
+            )  # fmt: skip
+            return process.run([python, '-c', _VERSION]).strip()
+
+        # Stock's wheel is made here: the package index has it too, but a
+        # test should not have to go there.
+        git.git(self.tree, 'checkout', '--quiet', assemble.BASE)
+        build.wheel(self.tree, _Stock(self.pin), self.root / 'stock')
+        git.git(self.tree, 'checkout', '--quiet', 'patched')
+        links = ('--find-links', self.root / 'stock')
+        back = f'keystone==={self.pin.version}'
+        self.assertEqual(self.pin.version, pip(*links, back))
+        self.assertEqual(self.pin.local_version, pip(self.wheel('dist')))
+        self.assertEqual(self.pin.version, pip(*links, back))
+
+
+class _Stock:
+    """A pin under which the wheel has upstream's own version."""
+
+    def __init__(self, pin):
+        self.local_version = pin.version

@@ -1,0 +1,77 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of the series for upstream reviewers."""
+
+import email
+
+from patchset import assemble
+from patchset import errors
+from patchset import export
+from patchset import git
+from patchset import series
+from patchset.tests import base
+
+
+class ExportTestCase(base.RepositoryTestCase):
+    def setUp(self):
+        super().setUp()
+        self.tree = self.assemble()
+        self.folder = self.root / 'out'
+
+    def export(self, only=None):
+        return export.export(self.tree, self.topics(), self.folder, only)
+
+    def pristine(self):
+        tree = self.root / 'pristine'
+        assemble.start(self.source, tree)
+        return tree
+
+    def am(self, tree, written):
+        git.git(tree, 'am', '--quiet', *written)
+        return git.git(tree, 'rev-parse', 'HEAD^{tree}')
+
+    def test_git_am_gives_what_assemble_gives(self):
+        written = self.export()
+        self.assertEqual(len(self.topics()), len(written))
+        self.assertEqual(
+            git.git(self.tree, 'rev-parse', 'HEAD^{tree}'),
+            self.am(self.pristine(), written),
+        )
+
+    def test_commits_are_as_upstream_has_them(self):
+        for path, topic in zip(self.export(), self.topics(), strict=True):
+            mail = email.message_from_string(path.read_text())
+            self.assertIn(topic.subject, mail['Subject'])
+            message, diff = series.split(mail.get_payload())
+            for key in series.HOUSE_TRAILERS:
+                self.assertEqual([], series.trailers(message, key))
+            for name in topic.adds:
+                self.assertIn(f'diff --git a/{name} b/{name}\n', diff)
+
+    def test_one_topic_and_what_it_depends_on(self):
+        topic = next(topic for topic in self.topics() if topic.depends)
+        written = self.export(only=topic.name)
+        names = [path.stem[5:] for path in written]
+        self.assertEqual(export.closure(self.topics(), topic.name), set(names))
+        self.assertEqual(topic.name, names[-1])
+        self.am(self.pristine(), written)
+
+    def test_earlier_export_is_replaced(self):
+        count = len(self.export())
+        self.export(only=self.topics()[0].name)
+        self.export()
+        self.assertEqual(count, len(list(self.folder.iterdir())))
+
+    def test_unknown_topic(self):
+        error = self.assertRaises(errors.UsageError, self.export, 'dreams')
+        self.assertIn('no topic dreams; there are: ', str(error))

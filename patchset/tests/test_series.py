@@ -1,0 +1,81 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of reading patches' headers."""
+
+import testtools
+
+from patchset import series
+
+_MESSAGE = """Match everything
+
+It was not matched: see below.
+
+Closes-Bug: #1
+Adds: keystone/a.py
+Adds: keystone/b.py
+Depends: other
+Forwarded: no
+"""
+
+
+class TrailersTestCase(testtools.TestCase):
+    def test_values_in_order(self):
+        self.assertEqual(
+            ['keystone/a.py', 'keystone/b.py'],
+            series.trailers(_MESSAGE, 'Adds'),
+        )
+        self.assertEqual([], series.trailers(_MESSAGE, 'Topic'))
+
+    def test_only_the_last_paragraph_counts(self):
+        message = 'Subject\n\nAdds: keystone/a.py\n\nThe end.\n'
+        self.assertEqual([], series.trailers(message, 'Adds'))
+
+    def test_replace_keeps_foreign_trailers(self):
+        self.assertEqual(
+            'Match everything\n\nIt was not matched: see below.\n\n'
+            'Closes-Bug: #1\n',
+            series.replace_trailers(_MESSAGE, series.HOUSE_TRAILERS),
+        )
+
+    def test_replace_adds_a_paragraph_where_there_is_none(self):
+        self.assertEqual(
+            'Subject\n\nWhy: because.\nIt is so.\n\nTopic: t\n',
+            series.replace_trailers(
+                'Subject\n\nWhy: because.\nIt is so.\n\n',
+                ('Topic',),
+                ['Topic: t'],
+            ),
+        )
+
+    def test_replace_of_a_bare_subject(self):
+        self.assertEqual(
+            'Subject\n\nTopic: t\n',
+            series.replace_trailers('Subject\n', ('Topic',), ['Topic: t']),
+        )
+
+    def test_replace_twice_is_the_same(self):
+        once = series.replace_trailers(_MESSAGE, ('Topic',), ['Topic: t'])
+        self.assertEqual(
+            once, series.replace_trailers(once, ('Topic',), ['Topic: t'])
+        )
+
+
+class SplitTestCase(testtools.TestCase):
+    def test_message_and_diff(self):
+        body = 'Why.\n\nForwarded: no\n---\n\ndiff --git a/x b/x\n-a\n+b\n'
+        message, diff = series.split(body)
+        self.assertEqual('Why.\n\nForwarded: no\n', message)
+        self.assertEqual('diff --git a/x b/x\n-a\n+b\n', diff)
+
+    def test_no_diff(self):
+        self.assertEqual(('Why.\n', ''), series.split('Why.\n---\n'))

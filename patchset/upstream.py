@@ -1,0 +1,106 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The pinned upstream source: fetched once, checked, unpacked."""
+
+import hashlib
+import re
+import shutil
+import sys
+import tarfile
+import tempfile
+
+from patchset import errors
+from patchset import locking
+from patchset import paths
+from patchset import process
+from patchset import progress
+
+
+def ensure(pin):
+    """Return the folder of the pristine source, fetching it if need be.
+
+    The archive is kept beside it and checked against the pin each time.
+
+    :param pin: a :class:`patchset.pins.Pin`
+    :raises patchset.errors.Error: no network, or the wrong sha256
+    """
+    with locking.exclusive(f'keystone-{pin.version}'):
+        archive = paths.BUILD / 'upstream' / pin.file
+        if not archive.is_file():
+            _download(pin, archive)
+        _verify(pin, archive)
+        folder = paths.pristine(pin.version)
+        if not folder.is_dir():
+            _unpack(archive, folder)
+        return folder
+
+
+def sha256(path):
+    """Hexadecimal SHA-256 of a file."""
+    with open(path, 'rb') as source:
+        return hashlib.file_digest(source, 'sha256').hexdigest()
+
+
+def _verify(pin, archive):
+    found = sha256(archive)
+    if found != pin.sha256:
+        raise errors.Error(
+            f'{pin.file}: wrong sha256: the pin of {pin.release} says '
+            f'{pin.sha256}, the file {archive} has {found}; nothing was '
+            f'unpacked: mend the pin or remove that file'
+        )
+
+
+def _download(pin, archive):
+    # pip finds the archive, so that a mirror, a proxy or an index of the
+    # user's own in pip's configuration is honoured; it checks the hash
+    # before it opens the archive.
+    progress.step(f'fetching {pin.file}')
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
+        try:
+            process.run(
+                [
+                    sys.executable, '-m', 'pip', 'download', '--quiet',
+                    '--no-input', '--disable-pip-version-check', '--no-deps',
+                    '--no-build-isolation', '--no-binary', 'keystone',
+                    '--dest', folder, '--require-hashes',
+                    '--requirement', '/dev/stdin',
+                ],
+                stdin=f'keystone=={pin.version} --hash=sha256:{pin.sha256}\n',
+                what='pip download',
+            )  # fmt: skip
+        except errors.Error as error:
+            raise _explained(pin, str(error))
+        shutil.move(f'{folder}/{pin.file}', archive)
+
+
+def _explained(pin, message):
+    got = re.search(r'Got +([0-9a-f]{64})', message)
+    if got:
+        return errors.Error(
+            f'{pin.file}: wrong sha256: the pin of {pin.release} says '
+            f'{pin.sha256}, the package index gives {got[1]}; nothing was '
+            f'kept'
+        )
+    return errors.Error(
+        f'could not fetch {pin.file}: is the package index reachable? '
+        f'({message})'
+    )
+
+
+def _unpack(archive, folder):
+    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+        with tarfile.open(archive) as source:
+            source.extractall(temporary, filter='data')
+        shutil.move(f'{temporary}/{folder.name}', folder)
