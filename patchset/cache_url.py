@@ -1,0 +1,69 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Cache URLs: memcached://HOST:PORT."""
+
+import socket
+from urllib import parse
+
+from patchset import errors
+
+PATIENCE = 5  # seconds that memcached has to answer
+
+
+def address(url):
+    """Host and port of a cache URL.
+
+    :raises patchset.errors.UsageError: not of the form above
+    """
+    parts = parse.urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    if (
+        parts.scheme != 'memcached'
+        or not parts.hostname
+        or not port
+        or parts.path not in ('', '/')
+    ):
+        raise errors.UsageError(
+            f'cache URL {url!r}: it should read memcached://HOST:PORT'
+        )
+    return parts.hostname, port
+
+
+def check(url):
+    """Make sure that a memcached answers.
+
+    :raises patchset.errors.Error: none does
+    """
+    host, port = address(url)
+    try:
+        with socket.create_connection((host, port), PATIENCE) as connection:
+            connection.settimeout(PATIENCE)
+            connection.sendall(b'version\r\n')
+            answer = connection.recv(512)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise errors.Error(f'no memcached at {host}:{port}: {reason}')
+    if not answer.startswith(b'VERSION '):
+        raise errors.Error(
+            f'no memcached at {host}:{port}: what listens there is another '
+            f'program'
+        )
+
+
+def servers(url):
+    """The address as python-memcached wants it."""
+    host, port = address(url)
+    return f'inet6:[{host}]:{port}' if ':' in host else f'{host}:{port}'

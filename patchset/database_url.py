@@ -1,0 +1,74 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Database URLs as a user may write them."""
+
+import pathlib
+from urllib import parse
+
+from patchset import errors
+
+# What a user may write before '://', and the driver that it stands for:
+# one pure or prebuilt driver each, as the lock file has them.
+DRIVERS = {
+    'sqlite': 'sqlite',
+    'mysql': 'mysql+pymysql',
+    'mysql+pymysql': 'mysql+pymysql',
+    'mariadb': 'mysql+pymysql',
+    'postgres': 'postgresql+psycopg2',
+    'postgresql': 'postgresql+psycopg2',
+    'postgresql+psycopg2': 'postgresql+psycopg2',
+}
+
+
+def sqlite(path):
+    """URL of an SQLite file."""
+    return f'sqlite:///{path}'
+
+
+def normalise(url):
+    """The URL with its driver named and an SQLite path made absolute.
+
+    :raises patchset.errors.UsageError: a dialect that is not supported, or
+        an SQLite database that would live in memory only
+    """
+    scheme, separator, rest = url.partition('://')
+    driver = DRIVERS.get(scheme.lower()) if separator else None
+    if driver is None:
+        # The text after '://' may hold a password: it is not repeated.
+        raise errors.UsageError(
+            f'database URL: unknown dialect {scheme if separator else ""!r}; '
+            f'known are mysql://, postgresql:// and sqlite:///'
+        )
+    if driver != 'sqlite':
+        return f'{driver}://{rest}'
+    path, mark, query = rest.removeprefix('/').partition('?')
+    if not rest.startswith('/') or path in ('', ':memory:'):
+        raise errors.UsageError(
+            'database URL: SQLite needs a file, as in sqlite:////tmp/k.db'
+        )
+    return f'{sqlite(pathlib.Path(path).absolute())}{mark}{query}'
+
+
+def redacted(url):
+    """The URL for messages: its password and its options left out."""
+    scheme, _, rest = url.partition('://')
+    rest = rest.partition('?')[0]
+    return f'{scheme}://{rest.rpartition("@")[2]}'
+
+
+def passwords(url):
+    """Each way in which the URL's password may be written, longest first."""
+    rest = url.partition('://')[2]
+    account, _, _ = rest.rpartition('@')
+    quoted = account.partition(':')[2]
+    return sorted({quoted, parse.unquote(quoted)} - {''}, key=len)[::-1]

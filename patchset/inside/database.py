@@ -1,0 +1,87 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tell what a Keystone database holds, without importing Keystone.
+
+On standard input, as JSON: ``url`` (SQLAlchemy) and ``timeout`` (seconds).
+On standard output, as JSON: either ``error``, the driver's reason why it
+cannot be reached, or ``revisions``, the schema revisions it stands at
+(sorted, empty for a new database), and ``admin``, the id of the user
+``admin`` of the domain ``default``, or null.
+"""
+
+import json
+import os
+import sys
+
+import sqlalchemy
+from sqlalchemy import exc
+
+
+def main():
+    request = json.load(sys.stdin)
+    os.umask(0o077)
+    try:
+        answer = inspect(request['url'], request['timeout'])
+    except exc.DBAPIError as error:
+        answer = {'error': reason(error.orig)}
+    except (exc.SQLAlchemyError, ValueError) as error:
+        answer = {'error': str(error).partition('\n')[0]}
+    json.dump(answer, sys.stdout)
+
+
+def inspect(url, timeout):
+    url = sqlalchemy.make_url(url)
+    name = 'timeout' if url.drivername == 'sqlite' else 'connect_timeout'
+    engine = sqlalchemy.create_engine(url, connect_args={name: timeout})
+    with engine.connect() as connection:
+        tables = set(sqlalchemy.inspect(connection).get_table_names())
+        return {
+            'revisions': sorted(
+                column(
+                    connection,
+                    tables,
+                    'alembic_version',
+                    'SELECT version_num FROM alembic_version',
+                )
+            ),
+            'admin': next(
+                iter(
+                    column(
+                        connection,
+                        tables,
+                        'local_user',
+                        'SELECT user_id FROM local_user '
+                        "WHERE domain_id = 'default' AND name = 'admin'",
+                    )
+                ),
+                None,
+            ),
+        }
+
+
+def column(connection, tables, table, query):
+    if table not in tables:
+        return []
+    return list(connection.execute(sqlalchemy.text(query)).scalars())
+
+
+def reason(error):
+    """The driver's own words on one line, without its error number."""
+    words = [word for word in error.args if isinstance(word, str)]
+    text = words[-1] if words else type(error).__name__
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,83 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A complete keystone.conf, which needs nothing in /etc/keystone."""
+
+from patchset import cache_url
+from patchset import errors
+
+# The in-process cache. dogpile.cache.memory hands every caller the stored
+# object itself, and Keystone adds links to some of them and takes fields
+# from others; oslo_cache.dict fails when one thread stores while another
+# deletes. This one keeps pickles, as a cache server does. Nothing bounds
+# its size: a long-lived or busy server wants memcached.
+IN_PROCESS = 'dogpile.cache.memory_pickle'
+
+
+def defaults(state, database, cache):
+    """Options of a Keystone that keeps all its files in one folder.
+
+    :param state: that folder
+    :param database: SQLAlchemy URL
+    :param cache: ``memcached://HOST:PORT``, or None for the in-process one
+    :returns: {section: {option: value}}
+    """
+    keys = {'key_repository': state / 'fernet-keys'}
+    options = {
+        'DEFAULT': {'use_stderr': True},
+        'database': {'connection': database},
+        'cache': {'enabled': True, 'backend': IN_PROCESS},
+        'token': {'provider': 'fernet'},
+        'fernet_tokens': dict(keys),
+        'fernet_receipts': dict(keys),
+        'credential': {'key_repository': state / 'credential-keys'},
+        'identity': {'domain_config_dir': state / 'domains'},
+        # The rules are in the code; this file may overrule some.
+        'oslo_policy': {'policy_file': state / 'policy.yaml'},
+    }
+    if cache:
+        options['cache'].update(
+            backend='dogpile.cache.memcached',
+            memcache_servers=cache_url.servers(cache),
+        )
+    return options
+
+
+def merge(options, more):
+    """The options, with others put on top of them."""
+    merged = {section: dict(pairs) for section, pairs in options.items()}
+    for section, pairs in (more or {}).items():
+        merged.setdefault(section, {}).update(pairs)
+    return merged
+
+
+def render(options):
+    """Text of a configuration file; a list makes a repeated option."""
+    lines = [
+        '# Written by ./ks at each start. Options of your own belong in',
+        '# keystone.conf.d/*.conf, which are read after this file.',
+    ]
+    for section, pairs in options.items():
+        lines += ['', f'[{section}]']
+        for name, value in pairs.items():
+            values = value if isinstance(value, list) else [value]
+            lines += [f'{name} = {_text(name, one)}' for one in values]
+    return '\n'.join(lines) + '\n'
+
+
+def _text(name, value):
+    text = str(value)
+    if '\n' in text or '\r' in text:
+        raise errors.Error(f'option {name}: a value has one line')
+    if text != text.strip() or text[:1] in ('"', "'"):
+        text = f'"{text}"'  # the reader strips one pair of quotes
+    return text.replace('$', '$$')

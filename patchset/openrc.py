@@ -1,0 +1,90 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The admin's environment, as an openrc and as a clouds.yaml."""
+
+import json
+import os
+import shlex
+import tempfile
+
+
+def credentials(url, password):
+    """Variables that the OpenStack clients read.
+
+    :param url: the API's address, version included
+    """
+    return {
+        'OS_AUTH_TYPE': 'password',
+        'OS_AUTH_URL': url,
+        'OS_IDENTITY_API_VERSION': '3',
+        'OS_USERNAME': 'admin',
+        'OS_PASSWORD': password,
+        'OS_USER_DOMAIN_NAME': 'Default',
+        'OS_PROJECT_NAME': 'admin',
+        'OS_PROJECT_DOMAIN_NAME': 'Default',
+        'OS_REGION_NAME': 'RegionOne',
+    }
+
+
+def exports(variables):
+    """Lines for a shell that set the variables."""
+    return [
+        f'export {name}={shlex.quote(value)}'
+        for name, value in variables.items()
+    ]
+
+
+def openrc(variables):
+    """Text of an openrc file."""
+    return '\n'.join(exports(variables)) + '\n'
+
+
+def clouds(variables, name):
+    """Text of a clouds.yaml with one cloud.
+
+    JSON's strings are YAML's, so that any password survives.
+    """
+    account = {
+        'auth_url': 'OS_AUTH_URL',
+        'username': 'OS_USERNAME',
+        'password': 'OS_PASSWORD',
+        'user_domain_name': 'OS_USER_DOMAIN_NAME',
+        'project_name': 'OS_PROJECT_NAME',
+        'project_domain_name': 'OS_PROJECT_DOMAIN_NAME',
+    }
+    lines = ['clouds:', f'  {json.dumps(name)}:', '    auth:']
+    for key, variable in account.items():
+        lines.append(f'      {key}: {json.dumps(variables[variable])}')
+    region = json.dumps(variables['OS_REGION_NAME'])
+    return (
+        '\n'.join(
+            [
+                *lines,
+                f'    region_name: {region}',
+                '    identity_api_version: 3',
+            ]
+        )
+        + '\n'
+    )
+
+
+def write_private(path, text):
+    """Put a file of mode 0600 in the place of an older one, all at once."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix='.new-')
+    try:
+        with open(handle, 'w') as target:
+            target.write(text)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -1,0 +1,80 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A private memcached server."""
+
+import signal
+import socket
+
+from patchset import child
+from patchset.services import server
+
+
+class Memcached(server.Server):
+    """A memcached server.
+
+    :param folder: where to make the server's temporary folder
+    :param megabytes: memory that it may fill with items
+    """
+
+    name = 'memcached'
+    users = ('memcache', 'nobody')
+    # Nothing of it is kept, and an orderly end takes it a second.
+    stop_signal = signal.SIGKILL
+
+    def __init__(self, folder=None, megabytes=64):
+        super().__init__(folder)
+        self._megabytes = megabytes
+
+    @property
+    def address(self):
+        """``HOST:PORT`` of the server."""
+        return f'127.0.0.1:{self.port}'
+
+    @property
+    def url(self):
+        """The address as ``memcached://HOST:PORT``."""
+        return f'memcached://{self.address}'
+
+    def stats(self):
+        """The server's counters: a dict of strings, as it names them."""
+        lines = self._ask(b'stats\r\n').decode().splitlines()
+        rows = (line.split(' ', 2) for line in lines if line[:5] == 'STAT ')
+        return {name: value for _, name, value in rows}
+
+    def flush(self):
+        """Forget everything that is stored."""
+        self._ask(b'flush_all\r\n', b'OK\r\n')
+
+    def _ask(self, command, end=b'END\r\n'):
+        with socket.create_connection(('127.0.0.1', self.port), 10) as one:
+            one.sendall(command)
+            answer = b''
+            while not answer.endswith(end):
+                part = one.recv(65536)
+                if not part:
+                    raise ConnectionError('memcached closed the connection')
+                answer += part
+        return answer
+
+    def _command(self):
+        return [
+            child.find('memcached'), '--listen=127.0.0.1',
+            f'--port={self.port}', '--udp-port=0',
+            f'--memory-limit={self._megabytes}', '--conn-limit=1024',
+        ]  # fmt: skip
+
+    def _answers(self):
+        try:
+            return self.stats().get('pid') == str(self.pid)
+        except OSError:
+            return False

@@ -1,0 +1,162 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the private servers have in common."""
+
+import os
+import pathlib
+import pwd
+import re
+import shutil
+import signal
+import socket
+import tempfile
+import time
+
+from patchset import child
+from patchset import errors
+
+PATIENCE = 60  # seconds that a server has to answer
+_TELLING = re.compile(r'error|fatal|denied', re.I)  # lines of a log
+TRIES = 3  # ports to try: another program may take one in between
+
+
+def free_port():
+    """A TCP port of the loopback interface that nobody listens on."""
+    with socket.socket() as one:
+        one.bind(('127.0.0.1', 0))
+        return one.getsockname()[1]
+
+
+class Server:
+    """A server of the distribution's package, for this program alone.
+
+    It listens on a free port of the loopback interface, keeps its files
+    in a temporary folder and is gone, files and all, at the end of the
+    ``with`` block. Run by root, it becomes an unprivileged user.
+
+    :param folder: where to make the temporary folder; a server run by
+        root needs one that its user can reach
+    """
+
+    name = None
+    users = ('nobody',)  # to become one of them, for root
+    stop_signal = signal.SIGTERM
+
+    def __init__(self, folder=None):
+        self._parent = folder
+        self.folder = None
+        self.port = None
+        self._process = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    @property
+    def log(self):
+        """Path of the file that has the server's messages."""
+        return self.folder / 'log'
+
+    @property
+    def pid(self):
+        """Process id of the running server."""
+        return self._process.pid
+
+    @property
+    def user(self):
+        """Name of the user to become; None where nothing changes."""
+        if os.geteuid() != 0:
+            return None
+        known = {entry.pw_name for entry in pwd.getpwall()}
+        return next(user for user in self.users if user in known)
+
+    def start(self):
+        """Start the server and wait until it answers.
+
+        :raises patchset.errors.Error: it is not installed, or it did not
+            answer; the message ends with its last words
+        """
+        self.folder = pathlib.Path(
+            tempfile.mkdtemp(prefix=f'ks-{self.name}-', dir=self._parent)
+        )
+        try:
+            if self.user:
+                shutil.chown(self.folder, self.user)
+            self._prepare()
+            if not any(self._listens() for _ in range(TRIES)):
+                raise self._error('did not start')
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self):
+        """Stop the server and remove its files."""
+        if self._process:
+            child.stop(self._process, self.stop_signal)
+            self._process = None
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _listens(self):
+        self.port = free_port()
+        self._process = self._spawn(self._command())
+        deadline = time.monotonic() + PATIENCE
+        while not self._answers():
+            if self._process.poll() is not None:
+                return False
+            if time.monotonic() > deadline:
+                raise self._error(f'did not answer within {PATIENCE} s')
+            time.sleep(0.05)
+        return True
+
+    def _spawn(self, command):
+        with open(self.log, 'a') as log:
+            return child.start(
+                command, user=self.user, cwd=self.folder,
+                stdout=log, stderr=log,
+            )  # fmt: skip
+
+    def _run(self, command):
+        """Run a command to its end as the server's user."""
+        self._process = self._spawn(command)
+        if self._process.wait():
+            raise self._error(f'could not be set up by {command[0]}')
+
+    def _write(self, name, text):
+        """Make a file that only the server's user can read."""
+        path = self.folder / name
+        path.touch(mode=0o600)
+        path.write_text(text)
+        if self.user:
+            shutil.chown(path, self.user)
+        return path
+
+    def _error(self, what):
+        lines = self.log.read_text(errors='replace').strip().splitlines()
+        telling = [line for line in lines if _TELLING.search(line)]
+        reason = (telling or lines or ['it said nothing'])[-1].strip()
+        return errors.Error(f'{self.name} {what}: {reason}')
+
+    def _prepare(self):
+        """Make the files that the server starts from."""
+
+    def _command(self):
+        """Words of the command that serves on ``self.port``."""
+        raise NotImplementedError
+
+    def _answers(self):
+        """Whether this very server, and no other, answers on the port."""
+        raise NotImplementedError

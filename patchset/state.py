@@ -1,0 +1,112 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The folder that holds one Keystone's files."""
+
+import contextlib
+import fcntl
+import json
+import os
+
+from patchset import errors
+from patchset import openrc
+
+
+class State:
+    """A private folder, with one user at a time.
+
+    :param path: the folder, made if it is missing
+    """
+
+    def __init__(self, path):
+        self.path = path.absolute()
+        self._lock = None
+
+    def claim(self):
+        """Make the folder and keep everybody else out of it.
+
+        :raises patchset.errors.Error: it cannot be written, holds other
+            things, or another program has it
+        """
+        if self._lock:
+            return
+        with self._explained():
+            self._make()
+            lock = open(self.path / 'lock', 'a+', opener=_private)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.seek(0)
+                holder = lock.read().strip() or 'unknown'
+                lock.close()
+                raise errors.Error(
+                    f'{self.path} is in use by another Keystone (started by '
+                    f'process {holder}); stop it, or choose another folder'
+                )
+            lock.truncate(0)
+            lock.write(f'{os.getpid()}\n')
+            lock.flush()
+            self._lock = lock
+
+    def release(self):
+        """Let others in again."""
+        if self._lock:
+            self._lock.close()
+            self._lock = None
+
+    def _make(self):
+        if not self.path.is_dir():
+            self.path.mkdir(mode=0o700, parents=True)
+        # A folder with other people's files in it is not made private.
+        elif not (self.path / 'lock').exists() and any(self.path.iterdir()):
+            raise errors.Error(
+                f'{self.path} holds files that are not a Keystone\'s; choose '
+                f'an empty or a new folder'
+            )
+        self.path.chmod(0o700)
+        (self.path / 'keystone.conf.d').mkdir(mode=0o700, exist_ok=True)
+
+    def write(self, name, text):
+        """Write a file that only its owner can read, all at once."""
+        with self._explained():
+            openrc.write_private(self.path / name, text)
+
+    def read(self, name):
+        """Text of a file; None if there is none."""
+        with self._explained():
+            path = self.path / name
+            return path.read_text() if path.is_file() else None
+
+    def record(self):
+        """What the last run noted about the database: a dict."""
+        try:
+            return json.loads(self.read('deployment.json') or '{}')
+        except ValueError:
+            return {}
+
+    def note(self, record):
+        """Replace the record."""
+        self.write('deployment.json', json.dumps(record, indent=1) + '\n')
+
+    @contextlib.contextmanager
+    def _explained(self):
+        try:
+            yield
+        except OSError as error:
+            where = error.filename or self.path
+            raise errors.Error(
+                f'cannot use the folder {self.path}: {where}: {error.strerror}'
+            )
+
+
+def _private(path, flags):
+    return os.open(path, flags, 0o600)

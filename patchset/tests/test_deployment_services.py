@@ -1,0 +1,73 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of a Keystone on MariaDB and memcached, in several processes."""
+
+import concurrent.futures
+import pathlib
+import tempfile
+
+import testtools
+
+from patchset import errors
+from patchset.services import mariadb
+from patchset.services import memcached
+from patchset.tests import identity_client
+from patchset.tests import test_deployment
+
+
+class ServicesTestCase(testtools.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.database = cls.enterClassContext(mariadb.MariaDB())
+        cls.cache = cls.enterClassContext(memcached.Memcached())
+        cls.folder = pathlib.Path(
+            cls.enterClassContext(tempfile.TemporaryDirectory())
+        )
+
+    def make(self, name, url):
+        keystone = test_deployment.make(
+            self.folder / name, database=url, cache=self.cache.url, processes=2
+        )
+        self.addCleanup(keystone.stop)
+        return keystone
+
+    def failure(self, url):
+        keystone = self.make('failing', url)
+        return str(self.assertRaises(errors.Error, keystone.prepare))
+
+    def test_tokens_in_two_processes(self):
+        url = self.database.url('keystone').replace('mysql+pymysql', 'mysql')
+        with self.make('serving', url) as keystone:
+            client = identity_client.Client(
+                keystone.port, keystone.credentials
+            )
+            _, token = client.authenticate()
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                lives = list(pool.map(client.life, [token] * 24))
+            log = keystone.log.read_text()
+        self.assertEqual([[201, 200, 204, 404]] * 24, lives)
+        self.assertEqual(2, log.count('ready in '))
+        self.assertNotEqual('0', self.cache.stats()['get_hits'])
+
+    def test_wrong_password(self):
+        url = self.database.url('keystone')
+        account, _, where = url.rpartition('@')
+        secret = account.rpartition(':')[2]
+        message = self.failure(url.replace(secret, 'sesame'))
+        self.assertIn(f'{where}: Access denied for user', message)
+        self.assertNotIn('sesame', message)
+
+    def test_missing_database(self):
+        url = f'{self.database.admin_url}missing'
+        self.assertIn("Unknown database 'missing'", self.failure(url))

@@ -1,0 +1,83 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of the admin's environment, as shells and clients read it."""
+
+import json
+import os
+import pathlib
+import stat
+
+import fixtures
+import testtools
+
+from patchset import environment
+from patchset import openrc
+from patchset import pins
+from patchset import process
+
+PASSWORD = 'it\'s "$HOME" \\ `id` # ü: {x}'
+
+_READ = """
+import json, sys, yaml
+print(json.dumps(yaml.safe_load(open(sys.argv[1]))))
+"""
+
+
+class OpenrcTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.variables = openrc.credentials('http://127.0.0.1:1/v3', PASSWORD)
+
+    def test_a_shell_reads_it(self):
+        path = self.folder / 'openrc'
+        path.write_text(openrc.openrc(self.variables))
+        printed = process.run(['sh', '-c', '. "$1" && env -0', 'sh', path])
+        seen = dict(item.split('=', 1) for item in printed.split('\0') if item)
+        self.assertEqual(
+            self.variables, {name: seen.get(name) for name in self.variables}
+        )
+
+    def test_a_yaml_reader_reads_it(self):
+        path = self.folder / 'clouds.yaml'
+        path.write_text(openrc.clouds(self.variables, 'keystone'))
+        python = environment.Environment(pins.newest(), 'run').ensure().python
+        cloud = process.run([python, '-c', _READ, path])
+        self.assertEqual(
+            {
+                'clouds': {
+                    'keystone': {
+                        'auth': {
+                            'auth_url': 'http://127.0.0.1:1/v3',
+                            'username': 'admin',
+                            'password': PASSWORD,
+                            'user_domain_name': 'Default',
+                            'project_name': 'admin',
+                            'project_domain_name': 'Default',
+                        },
+                        'region_name': 'RegionOne',
+                        'identity_api_version': 3,
+                    }
+                }
+            },
+            json.loads(cloud),
+        )
+
+    def test_a_private_file_replaces_a_public_one(self):
+        path = self.folder / 'openrc'
+        path.write_text('old')
+        path.chmod(0o644)
+        openrc.write_private(path, 'new')
+        self.assertEqual('new', path.read_text())
+        self.assertEqual(0o600, stat.S_IMODE(path.stat().st_mode))
+        self.assertEqual(['openrc'], os.listdir(self.folder))

@@ -1,0 +1,213 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of ``./ks serve`` as a user runs it."""
+
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import time
+
+import fixtures
+import testtools
+
+from patchset import environment
+from patchset import paths
+from patchset import pins
+from patchset.services import server
+from patchset.tests import identity_client
+
+PATIENCE = 120  # seconds; far more than a loaded machine needs
+
+
+class ServeTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.state = self.folder / 'state'
+        self.port = server.free_port()
+
+    def start(self, *arguments, **variables):
+        """Start a server; return the process and what it printed."""
+        process = self.launch(*arguments, **variables)
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if line.startswith('Ctrl-C stops it.'):
+                return process, ''.join(lines)
+        self.fail(''.join(lines))
+
+    def launch(self, *arguments, **variables):
+        clean = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith('OS_')
+        }
+        process = subprocess.Popen(
+            [
+                paths.ROOT / 'ks', 'serve', '--port', str(self.port),
+                '--state', self.state, *arguments,
+            ],
+            env={**clean, **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )  # fmt: skip
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait, PATIENCE)
+        self.addCleanup(process.kill)
+        return process
+
+    def refused(self, *arguments, **variables):
+        """Its exit code and message when it does not even start."""
+        process = self.launch(*arguments, **variables)
+        text = process.communicate(timeout=PATIENCE)[0]
+        errors = [
+            line.removeprefix('ks: error: ')
+            for line in text.splitlines()
+            if line.startswith('ks: error: ')
+        ]
+        self.assertEqual(1, len(errors), text)
+        return process.returncode, errors[0]
+
+    def assertStopped(self):
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            with socket.socket() as one:
+                if one.connect_ex(('127.0.0.1', self.port)):
+                    return
+            time.sleep(0.05)
+        self.fail('something still listens')
+
+    def shell(self, command):
+        """Run a command as a user who follows what was printed."""
+        return subprocess.run(
+            ['sh', '-ec', command],
+            env={'PATH': os.environ['PATH'], 'HOME': str(self.folder)},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+
+    def test_first_request_stop_and_second_run(self):
+        process, text = self.start(OS_REGION_NAME='Elsewhere')
+        self.assertIn(
+            f'\nKeystone answers on http://127.0.0.1:{self.port}/v3\n', text
+        )
+        password = re.search(r'^export OS_PASSWORD=(\S+)$', text, re.M)[1]
+        commands = re.search(
+            r'^A first request.*:\n((?:  .*\n)+)', text, re.M
+        )[1]
+        done = self.shell(commands)
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertIn('| project_id |', done.stdout)
+
+        process.send_signal(signal.SIGTERM)
+        rest = process.communicate(timeout=PATIENCE)[0]
+        self.assertEqual(0, process.returncode, rest)
+        self.assertIn('stopped', rest.splitlines()[-1])
+        self.assertStopped()
+        self.assertFalse((self.state / 'pid').exists())
+
+        process, text = self.start()
+        self.assertNotIn(password, text)
+        self.assertIn(f'OS_PASSWORD is in {self.state}/openrc', text)
+        self.assertIn(password, (self.state / 'openrc').read_text())
+        client = environment.Environment(pins.newest(), 'run').bin
+        done = self.shell(
+            f'. {self.state}/openrc; {client}/openstack project list -f value'
+        )
+        self.assertRegex(done.stdout, r'^[0-9a-f]{32} admin\n$')
+
+        process.send_signal(signal.SIGINT)
+        rest = process.communicate(timeout=PATIENCE)[0]
+        self.assertEqual(0, process.returncode, rest)
+        self.assertStopped()
+
+    def test_stock_with_a_given_password_dies_with_its_launcher(self):
+        secret = self.folder / 'secret'
+        secret.write_text('sesame\n')
+        process, text = self.start('--stock', '--admin-password-file', secret)
+        self.assertNotIn('sesame', text)
+        client = identity_client.Client(
+            self.port,
+            {
+                'OS_USERNAME': 'admin',
+                'OS_USER_DOMAIN_NAME': 'Default',
+                'OS_PROJECT_NAME': 'admin',
+                'OS_PASSWORD': 'sesame',
+            },
+        )
+        self.assertEqual(201, client.authenticate()[0])
+        worker = int((self.state / 'pid').read_text())
+        tree = pathlib.Path(f'/proc/{worker}/environ').read_bytes()
+        self.assertIn(b'/upstream/keystone-', tree)
+
+        process.kill()
+        self.assertStopped()
+        deadline = time.monotonic() + PATIENCE
+        while pathlib.Path(f'/proc/{worker}').exists():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+
+    def test_taken_port(self):
+        with socket.create_server(('127.0.0.1', self.port)):
+            code, message = self.refused()
+        self.assertEqual(1, code)
+        self.assertEqual(
+            f'port {self.port} of 127.0.0.1 is taken by {self.name()} '
+            f'(process {os.getpid()}); stop it, or choose another port',
+            message,
+        )
+        self.assertFalse(self.state.exists())
+
+    @staticmethod
+    def name():
+        return pathlib.Path('/proc/self/comm').read_text().strip()
+
+    def test_arguments_that_make_no_sense(self):
+        empty = self.folder / 'empty'
+        empty.write_text('\n')
+        for words, expected in (
+            (['--database', 'oracle://u:p@h/k'], "unknown dialect 'oracle'"),
+            (['--cache', 'redis://h:1'], 'memcached://HOST:PORT'),
+            (['--admin-password-file', empty], 'its first line is empty'),
+            (['--admin-password-file', '/none'], 'No such file'),
+            (['--release', '1999.1'], 'no release 1999.1'),
+        ):
+            code, message = self.refused(*words)
+            self.assertEqual((2, True), (code, expected in message), message)
+        self.assertFalse(self.state.exists())
+
+    def test_a_folder_that_cannot_be_written(self):
+        (self.folder / 'file').write_text('')
+        self.state = self.folder / 'file' / 'state'
+        code, message = self.refused()
+        self.assertEqual(1, code)
+        self.assertIn(f'cannot use the folder {self.state}', message)
+
+    def test_sigterm_while_it_prepares(self):
+        process = self.launch()
+        for line in process.stdout:
+            if 'keystone-manage' in line:
+                break
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE)
+        self.assertEqual(128 + signal.SIGTERM, process.returncode)
+        # What was begun is finished by the next run.
+        process, _ = self.start()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE)
+        self.assertEqual(0, process.returncode)

@@ -1,0 +1,171 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The private servers start, serve, and leave nothing behind."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+import fixtures
+import memcache
+import sqlalchemy
+import testtools
+
+from patchset import errors
+from patchset.services import mariadb
+from patchset.services import memcached
+from patchset.services import postgresql
+from patchset.services import server
+
+
+class _Checks:
+    """What holds for each kind of server; a subclass names it."""
+
+    kind = None
+
+    def test_nothing_is_left_after_an_error(self):
+        one = self.kind()
+        with contextlib.suppress(ZeroDivisionError), one:
+            pid = one.pid
+            self.assertTrue(one.folder.is_dir())
+            raise ZeroDivisionError
+        self.assertFalse(one.folder.exists())
+        self.assertRaises(ProcessLookupError, os.kill, pid, 0)
+
+    def test_nothing_is_left_after_sigterm(self):
+        module, name = self.kind.__module__, self.kind.__name__
+        script = (
+            'import signal, sys\n'
+            f'from {module} import {name}\n'
+            'signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))\n'
+            f'with {name}() as one:\n'
+            '    print(one.pid, one.folder, flush=True)\n'
+            '    signal.pause()\n'
+        )
+        with subprocess.Popen(
+            [sys.executable, '-c', script], stdout=subprocess.PIPE, text=True
+        ) as program:
+            pid, folder = program.stdout.readline().split()
+            program.send_signal(signal.SIGTERM)
+        self.assertEqual(3, program.returncode)
+        self.assertFalse(pathlib.Path(folder).exists())
+        self.assertRaises(ProcessLookupError, os.kill, int(pid), 0)
+
+    def test_another_port_where_the_first_is_taken(self):
+        with self.kind() as first:
+            free = server.free_port
+            ports = iter([first.port])
+            # The port was free when it was looked for: a race, lost.
+            self.useFixture(
+                fixtures.MonkeyPatch(
+                    'patchset.services.server.free_port',
+                    lambda: next(ports, None) or free(),
+                )
+            )
+            with self.kind() as second:
+                self.assertNotEqual(first.port, second.port)
+                self.assertNotEqual(first.pid, second.pid)
+
+    def test_a_failure_names_the_server(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        os.chmod(folder, 0o755)
+
+        class Broken(self.kind):
+            def _command(self):
+                return ['sh', '-c', 'echo no such luck; exit 1']
+
+        error = self.assertRaises(errors.Error, Broken(folder).start)
+        self.assertIn('did not start: no such luck', str(error))
+        self.assertEqual([], os.listdir(folder))
+
+
+class _DatabaseChecks(_Checks):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.one = cls.kind()
+        cls.one.start()
+        cls.addClassCleanup(cls.one.stop)
+
+    def run_sql(self, url, *statements):
+        """Rows of the last of the statements, by way of SQLAlchemy."""
+        engine = sqlalchemy.create_engine(url)
+        self.addCleanup(engine.dispose)
+        with engine.begin() as connection:
+            for statement in statements:
+                result = connection.execute(sqlalchemy.text(statement))
+            return list(result.scalars())
+
+    def test_a_server_of_the_right_kind(self):
+        version = self.run_sql(self.one.admin_url, 'SELECT version()')
+        self.assertIn(self.word, *version)
+
+    def test_a_database_is_made_once_and_kept(self):
+        for database in ('first', 'second', 'first'):
+            words = self.run_sql(
+                self.one.url(database),
+                'CREATE TABLE IF NOT EXISTS t (word VARCHAR(9))',
+                "INSERT INTO t VALUES ('Grüße')",
+                'SELECT word FROM t',
+            )
+        self.assertEqual(['Grüße', 'Grüße'], words)
+
+    def test_query(self):
+        self.assertEqual([['1', 'a']], self.one.query("SELECT 1, 'a'"))
+        self.assertRaises(errors.Error, self.one.query, 'SELECT nonsense')
+
+    def test_nobody_gets_in_without_the_password(self):
+        url = sqlalchemy.make_url(self.one.admin_url).set(password='guess')
+        self.assertRaises(
+            sqlalchemy.exc.OperationalError, self.run_sql, url, 'SELECT 1'
+        )
+
+    def test_durable(self):
+        self.assertNotEqual(self.synchronous, self.one.query(self.setting))
+        with self.kind(durable=True) as one:
+            self.assertEqual(self.synchronous, one.query(self.setting))
+
+
+class MariaDBTestCase(_DatabaseChecks, testtools.TestCase):
+    kind = mariadb.MariaDB
+    word = 'MariaDB'
+    setting = 'SELECT @@innodb_flush_log_at_trx_commit, @@innodb_doublewrite'
+    synchronous = [['1', '1']]
+
+
+class PostgreSQLTestCase(_DatabaseChecks, testtools.TestCase):
+    kind = postgresql.PostgreSQL
+    word = 'PostgreSQL'
+    setting = "SELECT current_setting('fsync')"
+    synchronous = [['on']]
+
+
+class MemcachedTestCase(_Checks, testtools.TestCase):
+    kind = memcached.Memcached
+
+    def test_stats_count_and_flush_forgets(self):
+        with self.kind() as one:
+            client = memcache.Client([one.address])
+            client.set('a', 'b')
+            self.assertEqual('b', client.get('a'))
+            self.assertEqual('1', one.stats()['cmd_set'])
+            one.flush()
+            self.assertIsNone(client.get('a'))
+            client.disconnect_all()
+
+    def test_url(self):
+        with self.kind() as one:
+            self.assertEqual(f'memcached://127.0.0.1:{one.port}', one.url)

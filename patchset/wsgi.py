@@ -1,0 +1,64 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The WSGI server that Keystone runs under: uWSGI, from its wheel."""
+
+import os
+import pathlib
+
+# A token with many roles or groups travels in one header; upstream's own
+# deployments give headers 64 kB.
+HEADERS = 65535
+MERCY = 5  # seconds that requests under way have to end at a stop
+
+APPLICATION = pathlib.Path(__file__).parent / 'inside' / 'application.py'
+
+# Variables that would configure uWSGI, Keystone or its clients behind our
+# back.
+_FOREIGN = ('OS_', 'UWSGI_')
+
+
+def command(environment, port, processes, threads, workers):
+    """Words of the server's command, to be run in the state folder.
+
+    :param environment: the environment that has uWSGI
+    :param workers: name of a file there that gets a line for each process
+        that is ready for requests
+    """
+    return [
+        environment.bin / 'uwsgi',
+        '--http-socket', f'127.0.0.1:{port}',
+        '--wsgi-file', APPLICATION,
+        '--pyargv',
+        '--config-file keystone.conf --config-dir keystone.conf.d',
+        '--master', '--no-orphans', '--need-app', '--single-interpreter',
+        # Each process opens connections of its own.
+        '--lazy-apps', '--thunder-lock',
+        '--processes', processes, '--threads', threads,
+        '--buffer-size', HEADERS,
+        # A client that keeps its connection would keep a thread as well.
+        '--add-header', 'Connection: close',
+        '--hook-accepting', f'appendn:{workers} ready',
+        '--die-on-term',
+        '--hook-master-start', 'unix_signal:15 gracefully_kill_them_all',
+        '--worker-reload-mercy', MERCY,
+    ]  # fmt: skip
+
+
+def variables(environment, tree):
+    """The server's whole environment: nothing configures it but its files."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(_FOREIGN)
+    }
+    return {**kept, **environment.variables(tree)}
