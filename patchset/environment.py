@@ -40,7 +40,11 @@ class Environment:
         self.lock = paths.REQUIREMENTS / release / f'{name}.txt'
         self.packages = name  # profile of bindep.txt
         version = '{}.{}'.format(*sys.version_info)
-        self.path = paths.BUILD / 'venv' / f'{release}-{name}-py{version}'
+        digest = hashlib.sha256(self.lock.read_bytes()).hexdigest()[:12]
+        # A changed lock makes a new folder: the old one may be in use.
+        self.path = (
+            paths.BUILD / 'venv' / f'{release}-{name}-py{version}-{digest}'
+        )
         self.bin = self.path / 'bin'
         self.python = self.bin / 'python'
 
@@ -51,16 +55,9 @@ class Environment:
             lock's packages cannot be had or do not match their hashes
         """
         with locking.exclusive(self.path.name):
-            if not self._current():
+            if not (self.path / 'complete').is_file():
                 self._make()
         return self
-
-    def _digest(self):
-        return hashlib.sha256(self.lock.read_bytes()).hexdigest()
-
-    def _current(self):
-        mark = self.path / 'lock.sha256'
-        return mark.is_file() and mark.read_text() == self._digest()
 
     def _make(self):
         system.ensure(self.packages)
@@ -69,7 +66,7 @@ class Environment:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         process.run([sys.executable, '-m', 'venv', self.path])
         install(self.python, self.lock)
-        (self.path / 'lock.sha256').write_text(self._digest())
+        (self.path / 'complete').touch()
 
     def variables(self, tree):
         """Variables under which programs of this environment see a tree."""
