@@ -28,8 +28,8 @@ from patchset import series
 from patchset import upstream
 
 _COPIED = (
-    'bindep.txt', 'keystone', 'ks', 'patches', 'patchset', 'releasenotes',
-    'requirements',
+    'bench', 'bindep.txt', 'keystone', 'ks', 'patches', 'patchset',
+    'releasenotes', 'requirements',
 )  # fmt: skip
 
 

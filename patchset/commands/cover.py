@@ -1,0 +1,91 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Show which lines the unit tests reach.
+
+Runs what `./ks test unit` runs, and measures the tooling and the Keystone
+modules that the topics add or change. The report goes to build/cover/.
+"""
+
+import os
+import shutil
+
+from patchset import arguments
+from patchset import assemble
+from patchset import environment
+from patchset import paths
+from patchset import process
+from patchset import progress
+from patchset import series
+from patchset.testing import options
+from patchset.testing import unit
+
+HELP = 'show which lines the unit tests reach'
+
+
+def add_arguments(parser):
+    """Add this command's arguments."""
+    arguments.add_release(parser)
+    parser.add_argument(
+        'expression',
+        nargs='?',
+        help='regular expression that the ids of the tests must match',
+    )
+
+
+def run(args):
+    """Run the tests, print the shares, and write the report."""
+    pin = arguments.pin(args)
+    where = environment.Environment(pin.release, 'test').ensure()
+    tree = assemble.ensure(pin)
+    folder = paths.BUILD / 'cover'
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    settings = folder / 'coveragerc'
+    settings.write_text(configuration(folder, measured(pin, tree)))
+    # coverage starts in each Python of the environment that sees this.
+    os.environ['COVERAGE_PROCESS_START'] = str(settings)
+    result = unit.run(options.Options(pin, expression=args.expression))
+    del os.environ['COVERAGE_PROCESS_START']
+    coverage = [where.bin / 'coverage']
+    common = ['--rcfile', settings]
+    process.run([*coverage, 'combine', '--quiet', *common, folder])
+    process.run([*coverage, 'html', '--quiet', *common, '-d', folder / 'html'])
+    progress.say(process.run([*coverage, 'report', *common]))
+    progress.say(f'{folder / "html" / "index.html"}')
+    progress.say(result)
+    return 1 if result.failed else 0
+
+
+def measured(pin, tree):
+    """Patterns of the files whose lines count; tests do not."""
+    names = set()
+    for topic in series.load(pin.release):
+        names.update(topic.adds)
+        names.update(name for name, _ in assemble.hunks(topic.diff))
+    found = [
+        str(tree / name)
+        for name in sorted(names)
+        if name.endswith('.py') and '/tests/' not in name
+    ]
+    return [f'{paths.ROOT / "patchset"}/*', *found]
+
+
+def configuration(folder, include):
+    """Text of coverage's configuration file."""
+    lines = '\n    '.join(include)
+    return (
+        f'[run]\nparallel = true\ndata_file = {folder}/.coverage\n'
+        f'include =\n    {lines}\nomit = */patchset/tests/*\n'
+        f'[report]\nskip_empty = true\n'
+    )

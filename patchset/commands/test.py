@@ -1,0 +1,179 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Test the patched Keystone, in parts.
+
+  lint         style of every file that is ours
+  unit         the tooling's own tests, and the patch set's unit tests
+  proof        each topic's tests fail without its patch
+  performance  the patch set's performance tests: counts, no clocks
+  areas        upstream's unit tests of what the patch set touches
+  live         tempest's token tests, on MariaDB, memcached and uWSGI
+  proof        the topics' tests fail where their patches are not applied
+  docs         the documentation and the release notes build
+  upstream     upstream's whole unit suite, MariaDB and PostgreSQL included
+  tempest      tempest's identity tests and keystone-tempest-plugin's
+
+Without a name the first six run, which takes under ten minutes once
+everything is installed. A word that names no part is a regular expression:
+only the tests whose id it matches run, and lint is left out. With --stock,
+areas and live run: the stock tree has no tests of ours.
+
+The parts upstream and tempest compare with what the stock tree gave
+(patches/<release>/stock/): a test that passed there has to pass here.
+
+The last line counts everything: N passed, N failed. The exit code is 1 if
+something failed.
+"""
+
+import importlib
+import os
+import re
+import signal
+import sys
+import time
+
+from patchset import arguments
+from patchset import errors
+from patchset import progress
+from patchset.testing import options
+from patchset.testing import results
+
+HELP = 'run the tests, or parts of them'
+
+DEFAULT = ('lint', 'unit', 'proof', 'performance', 'areas', 'live')
+PARTS = (*DEFAULT, 'proof', 'docs', 'upstream', 'tempest')
+STOCK = ('areas', 'live')  # what of it the stock tree can run
+NO_TESTS = ('lint', 'docs')  # checks, which an expression does not narrow
+RECORDED = ('upstream', 'tempest')
+
+
+def add_arguments(parser):
+    """Add this command's arguments."""
+    arguments.add_release(parser)
+    arguments.add_stock(parser)
+    parser.add_argument(
+        '--concurrency',
+        type=int,
+        default=len(os.sched_getaffinity(0)),
+        metavar='N',
+        help='processes to spread tests over (default: one per CPU, here '
+        '%(default)s)',
+    )
+    parser.add_argument(
+        '--record',
+        action='store_true',
+        help='with --stock and the part upstream or tempest: keep the result '
+        'as the one to compare with',
+    )
+    parser.add_argument(
+        'words',
+        nargs='*',
+        metavar='PART|EXPRESSION',
+        help=f'one of {", ".join(PARTS)}, or a regular expression',
+    )
+
+
+def run(args):
+    """Run the parts one after the other, and sum up."""
+    parts, expression = split(args.words, STOCK if args.stock else DEFAULT)
+    _check(args, parts, expression)
+    chosen = options.Options(
+        pin=arguments.pin(args),
+        stock=args.stock,
+        expression=expression,
+        concurrency=args.concurrency,
+        record=args.record,
+    )
+    _stop_in_order()
+    total = results.Result()
+    for part in parts:
+        total += _run(part, chosen)
+    if not total.total:
+        progress.step(f'no test matches {expression}')
+    progress.say(str(total))
+    return 1 if total.failed or not total.total else 0
+
+
+def split(words, default=DEFAULT):
+    """Tell parts from expressions.
+
+    :param default: the parts to run when none is named
+    :returns: a list of parts, and one regular expression or None
+    :raises patchset.errors.UsageError: an expression is malformed
+    """
+    parts = list(dict.fromkeys(word for word in words if word in PARTS))
+    others = [word for word in words if word not in PARTS]
+    for word in others:
+        try:
+            re.compile(word)
+        except re.error as error:
+            raise errors.UsageError(
+                f'{word!r} is no part ({", ".join(PARTS)}) and no regular '
+                f'expression: {error}'
+            )
+    expression = '|'.join(others) or None
+    if not parts:
+        parts = [
+            part for part in default if not (expression and part in NO_TESTS)
+        ]
+    return parts, expression
+
+
+def _check(args, parts, expression):
+    if args.concurrency < 1:
+        raise errors.UsageError('--concurrency: 1 or more')
+    whole = args.stock and set(parts) <= set(RECORDED) and not expression
+    if args.record and not whole:
+        raise errors.UsageError(
+            '--record goes with --stock, the parts upstream or tempest, and '
+            'no expression'
+        )
+
+
+def _run(part, chosen):
+    """Run one part; an error that ends it counts as one failure."""
+    module = importlib.import_module(f'patchset.testing.{part}')
+    progress.say(f'== {part}: {module.__doc__.splitlines()[0]}')
+    start = time.monotonic()
+    try:
+        result = module.run(chosen)
+    except errors.UsageError:
+        raise
+    except errors.Error as error:
+        progress.say(f'FAILED {part}\n{error}\n')
+        result = results.Result(failed=1)
+    if not result.total:
+        if chosen.expression:
+            progress.say(f'{part}: no test matches {chosen.expression}')
+        else:
+            progress.say(f'FAILED {part}\nnot one test ran\n')
+            result = results.Result(failed=1)
+    seconds = time.monotonic() - start
+    progress.say(f'{part}: {result} ({seconds:.0f} s)\n')
+    return result
+
+
+def _stop_in_order():
+    """On a signal, unwind once: servers and temporary files go first."""
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def stop(number, _):
+        for one in signals:
+            signal.signal(one, signal.SIG_IGN)
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        sys.exit(128 + number)
+
+    for one in signals:
+        if signal.getsignal(one) != signal.SIG_IGN:
+            signal.signal(one, stop)

@@ -1,0 +1,55 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Upstream's unit tests of what the patch set touches.
+
+A quick look at the areas where a patch would first break something; the
+part ``upstream`` runs them all.
+"""
+
+from patchset import environment
+from patchset import trees
+from patchset.testing import stestr
+
+# Modules of keystone.tests.unit.
+MODULES = (
+    'auth.plugins.test_core',
+    'auth.test_controllers',
+    'auth.test_schema',
+    'common.test_cache',
+    'test_auth_plugin',
+    'test_middleware',
+    'test_revoke',
+    'test_token_provider',
+    'test_v3_oauth1',
+    'test_v3_os_revoke',
+    'test_v3_trust',
+    'token.test_fernet_provider',
+    'token.test_jws_provider',
+    'token.test_token_serialization',
+    'trust.test_backends',
+)
+
+
+def run(options):
+    """Run the part.
+
+    :param options: a :class:`patchset.testing.options.Options`
+    :returns: a :class:`patchset.testing.results.Result`
+    """
+    venv = environment.Environment(options.pin.release, 'test').ensure()
+    suite = stestr.Suite(
+        options.label('areas'), venv, trees.get(options.pin, options.stock),
+        modules=[f'keystone.tests.unit.{name}' for name in MODULES],
+    )  # fmt: skip
+    report = suite.run(options.expression, concurrency=options.concurrency)
+    return report.result

@@ -1,0 +1,129 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What upstream's own tests give on the stock tree, to compare with.
+
+One text file per release and part, ``patches/<release>/stock/<part>.txt``:
+the number of tests that passed, and the ids of those that did not run.
+Every other test of the suite has to pass on the patched tree too.
+"""
+
+import dataclasses
+
+from patchset import errors
+from patchset import paths
+from patchset.testing import results
+
+
+@dataclasses.dataclass(frozen=True)
+class Baseline:
+    """The result of a stock run.
+
+    :param passed: number of tests that passed
+    :param skipped: ids of what skipped; ``setUpClass (NAME)`` stands for
+        every test of that class
+    """
+
+    passed: int
+    skipped: frozenset
+
+    def lost(self, ids, report):
+        """Tests that pass on stock and were not run to their end here.
+
+        :param ids: ids of the stock suite's tests
+        :param report: :class:`patchset.testing.results.Report`
+        :returns: a dict of test id and reason
+        """
+        reasons = {}
+        for test in ids - report.passed - report.failed.keys():
+            if _entry(test, self.skipped) is None:
+                entry = _entry(test, report.skipped)
+                reasons[test] = (
+                    'passes on stock, but is not among the tests that ran'
+                    if entry is None
+                    else f'passes on stock, skips here: '
+                    f'{report.skipped[entry]}'
+                )
+        return reasons
+
+
+def _entry(test, skipped):
+    """Which entry of a collection of skips holds for a test, if any."""
+    name = test.partition('[')[0].rpartition('.')[0]
+    for entry in (test, f'setUpClass ({name})'):
+        if entry in skipped:
+            return entry
+    return None
+
+
+def path(pin, part):
+    """Where the baseline of a part stands."""
+    return paths.PATCHES / pin.release / 'stock' / f'{part}.txt'
+
+
+def load(pin, part):
+    """Read a baseline.
+
+    :raises patchset.errors.Error: there is none
+    """
+    file = path(pin, part)
+    if not file.is_file():
+        raise errors.Error(
+            f'{file.relative_to(paths.ROOT)} is missing; make it with '
+            f'./ks test {part} --stock --record'
+        )
+    passed = None
+    skipped = set()
+    for line in file.read_text().splitlines():
+        if line.startswith('passed: '):
+            passed = int(line.split()[1])
+        elif line and not line.startswith('#'):
+            skipped.add(line)
+    if passed is None:
+        raise errors.Error(f'{file}: no line "passed: N"')
+    return Baseline(passed, frozenset(skipped))
+
+
+def record(pin, part, report):
+    """Write a baseline.
+
+    :raises patchset.errors.Error: the stock run has failures, which are
+        nothing to compare with
+    """
+    if report.failed:
+        raise errors.Error(
+            f'nothing recorded: {len(report.failed)} tests of {part} failed '
+            f'on stock'
+        )
+    file = path(pin, part)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(
+        f'# Keystone {pin.version} as upstream made it, under '
+        f'./ks test {part} --stock --record.\n'
+        f'# The number of tests that passed, then what skipped.\n'
+        f'passed: {len(report.passed)}\n'
+        + ''.join(f'{test}\n' for test in sorted(report.skipped))
+    )
+
+
+def compare(pin, part, ids, report, say):
+    """Result of a run, the tests lost since stock counted as failed.
+
+    :param ids: ids of the stock suite's tests that the run was to cover
+    :param say: called with each line to print
+    """
+    lost = load(pin, part).lost(ids, report)
+    for test, reason in sorted(lost.items()):
+        say(f'FAILED {test}\n{reason}\n')
+    mine = report.result
+    skipped = mine.skipped - len(lost.keys() & report.skipped.keys())
+    return results.Result(mine.passed, mine.failed + len(lost), skipped)

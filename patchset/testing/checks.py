@@ -1,0 +1,85 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Checks with a name: each counts as one test, and says what it found."""
+
+import collections.abc
+import dataclasses
+import os
+import re
+import subprocess
+
+from patchset import errors
+from patchset import paths
+from patchset import progress
+from patchset.testing import results
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """One check.
+
+    :param name: what it is called in the output and in an expression
+    :param find: called without arguments; returns its findings as text,
+        empty when all is well
+    """
+
+    name: str
+    find: collections.abc.Callable
+
+
+def program(name, command, *, cwd=paths.ROOT, env=None):
+    """A check by a program: the exit code decides, the output explains.
+
+    :param command: list of strings or paths
+    :param env: variables to add to this process' own
+    """
+
+    def find():
+        try:
+            done = subprocess.run(
+                [str(word) for word in command],
+                cwd=cwd,
+                env={**os.environ, **(env or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors='replace',
+            )
+        except FileNotFoundError:
+            raise errors.Error(f'{command[0]} is not installed')
+        if not done.returncode:
+            return ''
+        return done.stdout.strip() or f'exit {done.returncode}'
+
+    return Check(name, find)
+
+
+def run(checks, expression=None):
+    """Run the checks whose name an expression matches; print findings.
+
+    :param checks: list of :class:`Check`
+    :param expression: regular expression; None matches every name
+    :returns: a :class:`patchset.testing.results.Result`
+    """
+    total = results.Result()
+    for check in checks:
+        if expression and not re.search(expression, check.name):
+            continue
+        findings = check.find()
+        progress.say(f'{check.name}: {"FAILED" if findings else "ok"}')
+        for line in findings.splitlines():
+            progress.say(f'    {line}'.rstrip())
+        total += results.Result(passed=not findings, failed=bool(findings))
+    return total

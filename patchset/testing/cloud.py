@@ -1,0 +1,64 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A Keystone as operators run it, for tests: database, cache, WSGI server."""
+
+import contextlib
+import pathlib
+import tempfile
+
+from patchset import deployment
+from patchset import environment
+from patchset import progress
+from patchset import system
+from patchset import trees
+from patchset.services import mariadb
+from patchset.services import memcached
+from patchset.services import server
+
+# Tests make users by the hundred: a password costs them as little as
+# Keystone allows.
+OPTIONS = {'identity': {'password_hash_rounds': 4}}
+PROCESSES = 2
+THREADS = 4
+# Stock keeps a request's token where the other threads of its process see
+# it, and so refuses a request now and then that it should serve.
+STOCK_THREADS = 1
+
+
+@contextlib.contextmanager
+def start(options):
+    """Start MariaDB, memcached and Keystone; stop them at the end.
+
+    :param options: a :class:`patchset.testing.options.Options`
+    :returns: the :class:`patchset.deployment.Deployment`
+    """
+    system.ensure('live')
+    venv = environment.Environment(options.pin.release, 'run').ensure()
+    tree = trees.get(options.pin, options.stock)
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(
+            tempfile.TemporaryDirectory(prefix='ks-live-')
+        )
+        progress.step('starting MariaDB and memcached')
+        database = stack.enter_context(mariadb.MariaDB())
+        cache = stack.enter_context(memcached.Memcached())
+        progress.step('starting Keystone')
+        yield stack.enter_context(
+            deployment.Deployment(
+                tree, venv, pathlib.Path(folder) / 'keystone',
+                port=server.free_port(), database=database.url('keystone'),
+                cache=cache.url, processes=PROCESSES,
+                threads=STOCK_THREADS if options.stock else THREADS,
+                options=OPTIONS,
+            )
+        )  # fmt: skip

@@ -1,0 +1,94 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Documentation and release notes, built with warnings as errors."""
+
+import contextlib
+import pathlib
+import shutil
+import tempfile
+
+from patchset import environment
+from patchset import git
+from patchset import paths
+from patchset import process
+from patchset import progress
+from patchset.testing import checks
+from patchset.testing import sources
+
+OUTPUT = paths.BUILD / 'docs'
+
+
+def run(options):
+    """Build what the expression matches.
+
+    :param options: ``.pin`` and ``.expression`` are used
+    :returns: a :class:`patchset.testing.results.Result`
+    """
+    where = environment.Environment(options.pin.release, 'docs').ensure()
+    with history(paths.ROOT) as root:
+        return checks.run(plan(where.bin, root), options.expression)
+
+
+@contextlib.contextmanager
+def history(root):
+    """A folder with the repository whose history goes back to its start.
+
+    reno asks the history which note is new. It cannot read a shallow clone:
+    a copy with all files in one commit takes its place.
+    """
+    shallow = ['git', 'rev-parse', '--is-shallow-repository']
+    if process.run(shallow, cwd=root).strip() != 'true':
+        yield root
+        return
+    progress.step('a shallow clone: release notes get no versions')
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder) / 'repository'
+        for path in sources.files(root):
+            target = copy / path.relative_to(root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+        git.git(copy, 'init', '--quiet')
+        git.git(copy, 'add', '--all')
+        git.commit(copy, 'All files\n')
+        yield copy
+
+
+def plan(programs, root=paths.ROOT, output=OUTPUT):
+    """The checks of the documentation.
+
+    :param programs: folder of the documentation programs
+    :param output: folder that receives ``html/`` and ``releasenotes/``
+    :returns: list of :class:`patchset.testing.checks.Check`
+    """
+
+    def sphinx(name, source):
+        # Read anew each time: a page that did not change could otherwise
+        # keep its warnings to itself, and miss a new release note.
+        return checks.program(
+            name,
+            [
+                programs / 'sphinx-build', '-q', '-W', '--keep-going',
+                '-E', '-a', '-b', 'html', '-d', output / 'doctrees' / name,
+                source, output / name,
+            ],
+            cwd=root,
+        )  # fmt: skip
+
+    return [
+        sphinx('html', 'doc/source'),
+        checks.program(
+            'releasenotes lint', [programs / 'reno', 'lint'], cwd=root
+        ),
+        sphinx('releasenotes', 'releasenotes/source'),
+    ]

@@ -1,0 +1,131 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""Style: every file of the repository against the rules for its kind.
+
+The overlay is held to the rules of the upstream release that it joins, read
+from that release's own source; the rest to ``ruff.toml``.
+"""
+
+import functools
+import subprocess
+
+from patchset import environment
+from patchset import paths
+from patchset import upstream
+from patchset.testing import checks
+from patchset.testing import patch_form
+from patchset.testing import sources
+
+LICENCE = 'Licensed under the Apache License, Version 2.0'
+_WHITESPACE = 'blank-at-eol,blank-at-eof,space-before-tab'
+
+
+def run(options):
+    """Run every check whose name the expression matches.
+
+    :param options: ``.pin`` and ``.expression`` are used
+    :returns: a :class:`patchset.testing.results.Result`
+    """
+    where = environment.Environment(options.pin.release, 'lint').ensure()
+    rules = upstream.ensure(options.pin)
+    return checks.run(
+        plan(sources.files(), where.bin, rules), options.expression
+    )
+
+
+def plan(files, programs, rules, root=paths.ROOT):
+    """The checks that some files of the repository need.
+
+    :param files: paths below ``root``
+    :param programs: folder of the lint programs
+    :param rules: folder of the pristine upstream source
+    :returns: list of :class:`patchset.testing.checks.Check`; a check that
+        would have no file to look at is left out
+    """
+    scripts = sources.python(files)
+    overlay = [
+        path for path in scripts if path.is_relative_to(root / 'keystone')
+    ]
+    own = [path for path in scripts if path not in overlay]
+    shell = sources.shell(files, root)
+    pages = [path for path in files if path.suffix == '.rst']
+    patches = [path for path in files if path.suffix == '.patch']
+    ruff = programs / 'ruff'
+    flavour = ('--config', rules / 'ruff.toml')
+    commands = {
+        'ruff check': ((ruff, 'check', '--quiet'), own),
+        'ruff format': ((ruff, 'format', '--diff', '--quiet'), own),
+        'overlay: ruff check': (
+            (ruff, 'check', '--quiet', *flavour, '--extend-select', 'B,E,F,W'),
+            overlay,
+        ),
+        'overlay: ruff format': (
+            (ruff, 'format', '--diff', '--quiet', *flavour),
+            overlay,
+        ),
+        'overlay: hacking': (
+            (programs / 'flake8', '--config', rules / 'tox.ini'),
+            overlay,
+        ),
+        'shellcheck': ((programs / 'shellcheck', '--external-sources'), shell),
+        'bashate': ((programs / 'bashate', '--error', 'E005,E006'), shell),
+        'doc8': ((programs / 'doc8', '--quiet'), pages),
+    }
+    found = [
+        checks.program(name, [*command, *named], cwd=root)
+        for name, (command, named) in commands.items()
+        if named
+    ]
+    for name, find, named in (
+        ('licence', without_licence, [*scripts, *shell]),
+        ('whitespace', stray_whitespace, [*{*files} - {*patches}]),
+    ):
+        if named:
+            find = functools.partial(find, sorted(named), root)
+            found.append(checks.Check(name, find))
+    for path in patches:
+        name = path.relative_to(root).as_posix()
+        find = functools.partial(patch_form.find, path)
+        found.append(checks.Check(name, find))
+    return found
+
+
+def without_licence(files, root):
+    """Name the files with content that lack the licence's header."""
+    return '\n'.join(
+        f'{path.relative_to(root)}: no licence header'
+        for path in files
+        if path.stat().st_size and LICENCE not in path.read_text()[:400]
+    )
+
+
+def stray_whitespace(files, root):
+    """What git finds wrong with the ends of lines and of files.
+
+    Conflict markers that were left behind count as well.
+    """
+    found = []
+    for path in files:
+        done = subprocess.run(
+            [
+                'git', '-c', f'core.whitespace={_WHITESPACE}', 'diff',
+                '--no-index', '--check', '/dev/null', path.relative_to(root),
+            ],
+            cwd=root,
+            capture_output=True,
+            text=True,
+        )  # fmt: skip
+        lines = done.stdout.splitlines()
+        found += [line for line in lines if not line.startswith('+')]
+    return '\n'.join(found)

@@ -1,0 +1,38 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tempest's tests of tokens, against a Keystone as operators run it.
+
+Tokens, and what makes and revokes them: trusts, application credentials
+and OAuth; the tests of the patch set's own tempest plugin as well. The part
+``tempest`` runs them all.
+"""
+
+from patchset.testing import stestr
+from patchset.testing import tempest
+
+EXPRESSION = (
+    r'^tempest\.api\.identity\..*\.test_(tokens|trusts|application_cred)'
+    r'|^keystone_tempest_plugin\..*\.test_(token|oauth1_tokens)\.'
+    r'|^revcache_tempest_plugin\.'
+)
+
+
+def run(options):
+    """Run the part.
+
+    :param options: a :class:`patchset.testing.options.Options`
+    :returns: a :class:`patchset.testing.results.Result`
+    """
+    expression = stestr.both(EXPRESSION, options.expression)
+    _, report = tempest.Tempest(options, 'live').run(expression)
+    return report.result

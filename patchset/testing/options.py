@@ -1,0 +1,41 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the parts of ``./ks test`` are told."""
+
+import dataclasses
+import os
+
+from patchset import pins
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """One run's settings, the same for each part.
+
+    :param pin: the release under test
+    :param stock: test the stock tree, not the patched one
+    :param expression: regular expression that test ids must match, or None
+    :param concurrency: number of processes to spread tests over
+    :param record: write down the stock run to compare later runs with
+    """
+
+    pin: pins.Pin
+    stock: bool = False
+    expression: str | None = None
+    concurrency: int = len(os.sched_getaffinity(0))
+    record: bool = False
+
+    def label(self, part):
+        """Name of a part's run, for files."""
+        stock = '-stock' if self.stock else ''
+        return f'{part}-{self.pin.release}{stock}'

@@ -1,0 +1,82 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""The form of a patch file, apart from whether it applies."""
+
+import pathlib
+import re
+import subprocess
+import tempfile
+
+WIDTH = 72  # of a commit message, as OpenStack asks
+
+# A trailer with one word, or a line that is nothing but a reference.
+_UNBREAKABLE = re.compile(r'([A-Z][A-Za-z-]+: |\[[0-9]+\] )?\S+')
+
+
+def find(path):
+    """Say what is wrong with a patch file, as text; empty when nothing is.
+
+    Git itself must be able to read both the mail and the diff in it.
+    """
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        return f'not UTF-8: {error}'
+    found = []
+    if '\r' in text:
+        found.append('carriage returns')
+    if not text.endswith('\n') or text.endswith('\n\n'):
+        found.append('does not end with exactly one newline')
+    if '\n-- \n' in text:
+        found.append('ends with a mail signature')
+    for number, line in enumerate(text.splitlines(), 1):
+        if line[:1] == '+' and line != line.rstrip():
+            found.append(f'line {number}: adds trailing whitespace')
+    return '\n'.join([*found, *_mail(path), *_diff(path, text)])
+
+
+def _mail(path):
+    """Read the patch as ``git am`` does."""
+    with tempfile.TemporaryDirectory() as folder:
+        message = pathlib.Path(folder) / 'message'
+        with open(path, 'rb') as mail:
+            done = subprocess.run(
+                ['git', 'mailinfo', message, f'{folder}/diff'],
+                stdin=mail,
+                capture_output=True,
+                text=True,
+            )
+        if done.returncode:
+            return [f'git mailinfo: {done.stderr.strip()}']
+        lines = message.read_text().splitlines()
+    found = [
+        f'no {field} in the header'
+        for field in ('Author', 'Email', 'Subject', 'Date')
+        if f'\n{field}: ' not in f'\n{done.stdout}'
+    ]
+    return found + [
+        f'message line wider than {WIDTH}: {line}'
+        for line in lines
+        if len(line) > WIDTH and not _UNBREAKABLE.fullmatch(line)
+    ]
+
+
+def _diff(path, text):
+    """Parse the hunks as ``git apply`` does."""
+    if '\ndiff --git ' not in text:
+        return []  # a topic made of overlay files alone
+    done = subprocess.run(
+        ['git', 'apply', '--numstat', path], capture_output=True, text=True
+    )
+    return [done.stderr.strip()] if done.returncode else []

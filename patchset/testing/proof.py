@@ -1,0 +1,95 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Each topic's tests fail without its patch.
+
+A test that passes on stock code shows nothing. Here the topics' tests run on
+a tree that has all overlay files and none of the hunks: of each topic that
+changes upstream files, at least one test has to fail there.
+"""
+
+import pathlib
+import shutil
+import tempfile
+
+from patchset import egg_info
+from patchset import environment
+from patchset import errors
+from patchset import paths
+from patchset import progress
+from patchset import series
+from patchset import trees
+from patchset.testing import results
+from patchset.testing import stestr
+
+
+def run(options):
+    """Run the part; each topic counts as one test.
+
+    :param options: a :class:`patchset.testing.options.Options`
+    :returns: a :class:`patchset.testing.results.Result`
+    """
+    if options.stock:
+        raise errors.UsageError('proof: the stock tree has no tests of ours')
+    venv = environment.Environment(options.pin.release, 'test').ensure()
+    topics = [
+        topic for topic in series.load(options.pin.release) if topic.diff
+    ]
+    with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
+        tree = pathlib.Path(temporary) / 'keystone'
+        unpatched(options.pin, tree)
+        suite = stestr.Suite(
+            options.label('proof'), venv, tree,
+            modules={name for topic in topics for name in tests(topic)},
+            quiet=True,
+        )  # fmt: skip
+        report = suite.run(options.expression, concurrency=options.concurrency)
+    total = results.Result()
+    for topic in topics:
+        total += judge(topic, report)
+    return total
+
+
+def unpatched(pin, tree):
+    """Make a tree of the pristine source and the overlay, without hunks."""
+    shutil.copytree(trees.get(pin, stock=True), tree)
+    for topic in series.load(pin.release):
+        for name in topic.adds:
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(paths.ROOT / name, tree / name)
+    egg_info.write(tree, pin.version)
+
+
+def tests(topic):
+    """Names of a topic's modules of unit tests."""
+    return [
+        name.removesuffix('.py').replace('/', '.')
+        for name in topic.adds
+        if name.startswith('keystone/tests/unit/')
+        and pathlib.PurePath(name).match('test_*.py')
+    ]
+
+
+def judge(topic, report):
+    """Whether a test of the topic failed: one passed, or one failed."""
+    modules = tuple(f'{name}.' for name in tests(topic))
+    failed = sum(name.startswith(modules) for name in report.failed)
+    passed = sum(name.startswith(modules) for name in report.passed)
+    progress.say(
+        f'{topic.name}: {failed} of {failed + passed} tests fail without it'
+    )
+    if failed:
+        return results.Result(passed=1)
+    if not passed:  # an expression left the topic out
+        return results.Result()
+    progress.say(f'FAILED {topic.name}\nno test of it fails on stock code\n')
+    return results.Result(failed=1)

@@ -1,0 +1,228 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Running a test suite with stestr, and reading what comes of it."""
+
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import threading
+
+from patchset import child
+from patchset import errors
+from patchset import paths
+from patchset import process
+from patchset import progress
+from patchset.testing import results
+
+_READER = pathlib.Path(__file__).parent / 'subunit_lines.py'
+_NO_MATCH = "regex doesn't match with anything"  # stestr's words
+_EVERY = 20  # seconds between two lines of progress
+# Stands in for a folder of tests.
+_NAMED = """\
+def load_tests(loader, tests, pattern):
+    return loader.loadTestsFromNames({modules})
+"""
+
+
+def both(*expressions):
+    """One regular expression for the ids that match all of several.
+
+    :param expressions: each may be None, which every id matches
+    :returns: None when nothing narrows
+    """
+    given = [one for one in expressions if one]
+    return ''.join(f'(?=.*(?:{one}))' for one in given) or None
+
+
+class Suite:
+    """Tests of a tree, as the Python of one environment runs them.
+
+    :param label: name of the run, for messages and for its log
+    :param environment: :class:`patchset.environment.Environment` with
+        stestr, ensured
+    :param tree: folder to run in, and first on the module path
+    :param folder: folder of the tests, relative to the tree
+    :param top: folder that the names of its modules start at, likewise
+    :param modules: names of the tests' modules, instead of a folder: the
+        others are not even imported
+    :param variables: environment variables of the tests
+    :param group: regular expression; tests whose ids agree in what it
+        matches run in the same process
+    :param quiet: do not print the failures, which are expected
+    """
+
+    def __init__(
+        self, label, environment, tree, *, folder=None, top='.',
+        modules=None, variables=None, group=None, quiet=False,
+    ):  # fmt: skip
+        self.label = label
+        self.log = paths.BUILD / 'testing' / f'{label}.log'
+        self._environment = environment
+        self._tree = tree
+        self._folder = folder
+        self._top = top
+        self._modules = modules
+        self._variables = variables or {}
+        self._group = group
+        self._quiet = quiet
+        self._quiet = quiet
+
+    def ids(self, expression=None):
+        """Ids of the tests, a set, without running them.
+
+        :param expression: regular expression that the ids must match
+        :raises patchset.errors.Error: a test module does not import
+        """
+        with _temporary() as folder, self._log() as log:
+            listing = self._start(
+                folder, 'list', expression, stdout=subprocess.PIPE, stderr=log
+            )
+            try:
+                output = listing.communicate()[0].decode(errors='replace')
+            finally:
+                child.stop(listing)
+            if listing.returncode:
+                log.write(output.encode())
+                raise self._unloaded(log)
+        return set(output.split())
+
+    def run(self, expression=None, *, concurrency=1, expected=None):
+        """Run the tests, and say how it goes.
+
+        :param expression: regular expression that the ids must match
+        :param concurrency: number of processes to spread the tests over
+        :param expected: number of tests, where it is known
+        :returns: a :class:`patchset.testing.results.Report`
+        :raises patchset.errors.Error: the tests could not be loaded
+        """
+        report = results.Report()
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(_temporary())
+            log = stack.enter_context(self._log())
+            suite = self._start(
+                folder, 'run', expression,
+                '--subunit', f'--concurrency={concurrency}',
+                stdout=subprocess.PIPE, stderr=log,
+            )  # fmt: skip
+            stack.callback(child.stop, suite)
+            reader = child.start(
+                [self._environment.python, '-P', _READER],
+                stdin=suite.stdout, stdout=subprocess.PIPE, stderr=log,
+            )  # fmt: skip
+            stack.callback(child.stop, reader)
+            suite.stdout.close()  # the reader has it
+            stack.enter_context(_telling(self.label, report, expected))
+            for line in reader.stdout:
+                self._take(report, json.loads(line))
+            if reader.wait():
+                raise self._unloaded(log, 'the results could not be read')
+            if suite.wait() and not report.failed:
+                if _NO_MATCH not in _read(log):
+                    raise self._unloaded(log)
+            return report
+
+    def _take(self, report, test):
+        kind = report.add(test['id'], test['status'], test['text'])
+        if kind == 'failed' and not self._quiet:
+            progress.say(f'FAILED {test["id"]}\n{test["text"]}\n')
+
+    def _start(self, temporary, verb, expression, *options, **streams):
+        stestr = self._environment.bin / 'stestr'
+        repository = f'--repo-url={temporary}'
+        process.run([stestr, repository, 'init'], cwd=self._tree)
+        command = [
+            stestr, repository, *self._selection(temporary), verb, *options
+        ]  # fmt: skip
+        if expression:
+            command += ['--', expression]
+        return child.start(
+            command,
+            cwd=self._tree,
+            env=self._variables_in(temporary),
+            **streams,
+        )
+
+    def _selection(self, temporary):
+        options = [f'--group-regex={self._group}'] if self._group else []
+        if self._modules is None:
+            return [
+                *options,
+                f'--test-path={self._folder}',
+                f'--top-dir={self._top}',
+            ]
+        named = pathlib.Path(temporary) / 'named'
+        named.mkdir()
+        (named / 'test_named.py').write_text(
+            _NAMED.format(modules=sorted(self._modules))
+        )
+        return [*options, f'--test-path={named}', f'--top-dir={named}']
+
+    def _variables_in(self, temporary):
+        # A cloud that the user's shell is set to is none of the tests'.
+        mine = {k: v for k, v in os.environ.items() if k[:3] != 'OS_'}
+        return {
+            **mine,
+            **self._environment.variables(self._tree),
+            'PYTHON': str(self._environment.python),
+            # Trees stay as they are: compiled code and files go elsewhere.
+            'PYTHONPYCACHEPREFIX': str(paths.BUILD / 'pycache'),
+            'HYPOTHESIS_STORAGE_DIRECTORY': str(paths.BUILD / 'hypothesis'),
+            'KEYSTONE_TEST_TEMP_DIR': temporary,
+            'TMPDIR': temporary,
+            **self._variables,
+        }
+
+    def _log(self):
+        # A new file, so that a run beside this one keeps its own.
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self.log.unlink(missing_ok=True)
+        return open(self.log, 'w+b', buffering=0)
+
+    def _unloaded(self, log, what='the tests could not be loaded'):
+        lines = [line for line in _read(log).splitlines() if 'Error' in line]
+        reason = lines[-1].strip() if lines else 'no reason given'
+        return errors.Error(f'{self.label}: {what}: {reason}; see {self.log}')
+
+
+def _temporary():
+    return tempfile.TemporaryDirectory(
+        prefix='ks-test-', ignore_cleanup_errors=True
+    )
+
+
+def _read(log):
+    log.seek(0)
+    return log.read().decode(errors='replace')
+
+
+@contextlib.contextmanager
+def _telling(label, report, expected):
+    """Say every few seconds how far the run is."""
+    of = f' of {expected}' if expected else ''
+    over = threading.Event()
+
+    def tell():
+        while not over.wait(_EVERY):
+            result = report.result
+            progress.step(f'{label}: {result.total}{of} tests: {result}')
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

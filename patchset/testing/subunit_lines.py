@@ -1,0 +1,88 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Turn a subunit stream into lines of JSON, one for each test that ended.
+
+A script for the test environment's Python, which has the subunit library;
+the tooling's own has not::
+
+    stestr run --subunit | python subunit_lines.py
+
+What is no test goes to standard error: words that a worker printed, and
+the reason why stestr could not load the tests.
+"""
+
+import json
+import sys
+
+import subunit
+import testtools
+
+
+class _Sort(testtools.StreamResult):
+    """Hand on the events of tests, and nothing else."""
+
+    def __init__(self, tests):
+        super().__init__()
+        self._tests = tests
+
+    def status(self, *args, **event):
+        if event.get('runnable') is False:
+            return  # a shared resource, made or torn down
+        if event.get('test_status') == 'exists':
+            return  # named in advance
+        if event.get('test_id') is None:
+            words = bytes(event.get('file_bytes') or b'')
+            sys.stderr.write(words.decode(errors='replace'))
+            sys.stderr.flush()
+        else:
+            self._tests.status(*args, **event)
+
+
+def _text(test):
+    """What came with a test: the traceback or the reason goes first."""
+    parts = []
+    details = sorted(
+        test['details'].items(),
+        key=lambda item: not item[0].startswith(('traceback', 'reason')),
+    )
+    for name, content in details:
+        try:
+            text = content.as_text().strip()
+        except ValueError:
+            text = f'({name}: {content.content_type})'
+        if text:
+            parts.append(text)
+    if test['status'] == 'inprogress':
+        parts.append('the process that ran the test ended before it did')
+    return '\n'.join(parts)
+
+
+def _print(test):
+    line = {'id': test['id'], 'status': test['status'], 'text': ''}
+    if test['status'] != 'success':
+        line['text'] = _text(test)
+    print(json.dumps(line), flush=True)
+
+
+def main():
+    """Read standard input to its end."""
+    tests = testtools.StreamToDict(_print)
+    tests.startTestRun()
+    subunit.ByteStreamToStreamResult(
+        sys.stdin.buffer, non_subunit_name='stdout'
+    ).run(_Sort(tests))
+    tests.stopTestRun()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,124 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tempest's identity tests and keystone-tempest-plugin's, whole.
+
+They run against the Keystone of :mod:`patchset.testing.cloud`. A test that
+passes on stock must pass on the patched tree.
+"""
+
+import configparser
+import pathlib
+import shutil
+import tempfile
+
+from patchset import environment
+from patchset import paths
+from patchset import progress
+from patchset.testing import baseline
+from patchset.testing import cloud
+from patchset.testing import results
+from patchset.testing import stestr
+from patchset.testing import tempest_conf
+
+EXPRESSION = r'^(tempest\.api\.identity|keystone_tempest_plugin)\.'
+PLUGIN = 'revcache_tempest_plugin'
+# Tests of one class share what its set-up made in the cloud.
+_GROUP = r'([^\.]*\.)*'
+
+
+class Tempest:
+    """Tempest with its plugins, in a folder of its own.
+
+    :param options: a :class:`patchset.testing.options.Options`
+    :param part: the part that it runs for
+    """
+
+    def __init__(self, options, part):
+        self._options = options
+        name = options.pin.release
+        self._environment = environment.Environment(name, 'tempest').ensure()
+        self._label = options.label(part)
+
+    def run(self, expression):
+        """Start a Keystone and run tests against it.
+
+        :param expression: regular expression that test ids must match
+        :returns: the ids, a set, and what came of them, a
+            :class:`patchset.testing.results.Report`
+        """
+        with tempfile.TemporaryDirectory(prefix='ks-tempest-') as folder:
+            file = pathlib.Path(folder) / 'tempest.conf'
+            file.touch(mode=0o600)
+            if not self._options.stock:
+                install_plugin(pathlib.Path(folder))
+            suite = self._suite(folder)
+            ids = suite.ids(expression)
+            if not ids:
+                return ids, results.Report()
+            with cloud.start(self._options) as keystone:
+                file.write_text(tempest_conf.render(keystone, folder))
+                return ids, suite.run(
+                    expression,
+                    concurrency=self._options.concurrency,
+                    expected=len(ids),
+                )
+
+    def _suite(self, folder):
+        packages = next(
+            self._environment.path.glob('lib/python*/site-packages')
+        )
+        return stestr.Suite(
+            self._label, self._environment, folder,
+            folder=packages / 'tempest' / 'test_discover', top=packages,
+            variables={
+                'TEMPEST_CONFIG_DIR': folder,
+                'TEMPEST_CONFIG': 'tempest.conf',
+                'XDG_CACHE_HOME': folder,  # of the entry points found
+                'no_proxy': '127.0.0.1',
+            },
+            group=_GROUP,
+        )  # fmt: skip
+
+
+def install_plugin(folder):
+    """Put our own plugin, with its entry point, on a module path.
+
+    A copy: the repository as a whole has a folder ``keystone`` that is
+    half of a package.
+    """
+    shutil.copytree(paths.ROOT / PLUGIN, folder / PLUGIN)
+    settings = configparser.ConfigParser()
+    settings.read(paths.ROOT / 'setup.cfg')
+    entry = settings['entry_points']['tempest.test_plugins']
+    metadata = folder / f'{PLUGIN}-0.dist-info'
+    metadata.mkdir()
+    (metadata / 'METADATA').write_text(
+        f'Metadata-Version: 2.1\nName: {PLUGIN}\nVersion: 0\n'
+    )
+    (metadata / 'entry_points.txt').write_text(
+        f'[tempest.test_plugins]\n{entry.strip()}\n'
+    )
+
+
+def run(options):
+    """Run the part.
+
+    :param options: a :class:`patchset.testing.options.Options`
+    :returns: a :class:`patchset.testing.results.Result`
+    """
+    expression = stestr.both(EXPRESSION, options.expression)
+    ids, report = Tempest(options, 'tempest').run(expression)
+    if options.record:
+        baseline.record(options.pin, 'tempest', report)
+        return report.result
+    return baseline.compare(options.pin, 'tempest', ids, report, progress.say)

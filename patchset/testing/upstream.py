@@ -1,0 +1,64 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Upstream's whole unit suite, MariaDB and PostgreSQL included.
+
+On the patched tree, a test that passes on stock must pass: one that fails,
+skips or is gone counts as failed.
+"""
+
+from patchset import environment
+from patchset import progress
+from patchset import trees
+from patchset.services import mariadb
+from patchset.services import postgresql
+from patchset.testing import baseline
+from patchset.testing import stestr
+
+TESTS = 'keystone/tests/unit'
+
+
+def run(options):
+    """Run the part.
+
+    :param options: a :class:`patchset.testing.options.Options`
+    :returns: a :class:`patchset.testing.results.Result`
+    """
+    venv = environment.Environment(options.pin.release, 'test').ensure()
+    tree = trees.get(options.pin, options.stock)
+    expected = None
+    if not options.record:
+        stock = stestr.Suite(
+            f'{options.label("upstream")}-ids', venv,
+            trees.get(options.pin, stock=True), folder=TESTS,
+        )  # fmt: skip
+        ids = stock.ids(options.expression)
+        expected = len(ids)
+    progress.step('starting MariaDB and PostgreSQL')
+    with mariadb.MariaDB() as mysql, postgresql.PostgreSQL() as postgres:
+        suite = stestr.Suite(
+            options.label('upstream'), venv, tree, folder=TESTS,
+            variables={
+                'OS_TEST_DBAPI_ADMIN_CONNECTION': ';'.join(
+                    ['sqlite://', mysql.admin_url, postgres.admin_url]
+                )
+            },
+        )  # fmt: skip
+        report = suite.run(
+            options.expression,
+            concurrency=options.concurrency,
+            expected=expected,
+        )
+    if options.record:
+        baseline.record(options.pin, 'upstream', report)
+        return report.result
+    return baseline.compare(options.pin, 'upstream', ids, report, progress.say)

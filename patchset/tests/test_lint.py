@@ -1,0 +1,79 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+from patchset import environment
+from patchset import git
+from patchset.testing import lint
+from patchset.testing import sources
+from patchset.tests import base
+
+_LICENCE = '# Licensed under the Apache License, Version 2.0\n'
+_SH = f'#!/bin/sh\n{_LICENCE}'
+
+# What each check has to refuse.
+_BAD = {
+    'ruff check': ('tool.py', f'{_LICENCE}import os\n'),
+    'ruff format': ('tool.py', f'{_LICENCE}a  = 1\n'),
+    'overlay: ruff check': ('keystone/new.py', f'{_LICENCE}import os\n'),
+    'overlay: ruff format': ('keystone/new.py', f'{_LICENCE}a  = 1\n'),
+    'overlay: hacking': (
+        'keystone/new.py',
+        f'{_LICENCE}import os\nimport abc\n\nprint(os, abc)\n',
+    ),
+    'shellcheck': ('tool.sh', f'{_SH}rm $1\n'),
+    'bashate': ('tool.sh', f'{_SH}if [ -n "$1" ]\nthen\n    exit\nfi\n'),
+    'doc8': ('page.rst', 'Title\n====\n'),
+    'licence': ('tool.py', 'a = 1\n'),
+    'whitespace': ('notes.yaml', 'a: 1 \n'),
+}
+
+
+class LintTestCase(base.RepositoryTestCase):
+    def setUp(self):
+        super().setUp()
+        self.programs = (
+            environment.Environment(self.pin.release, 'lint').ensure().bin
+        )
+        git.git(self.root, 'init', '--quiet')
+
+    def findings(self):
+        """What the checks of the copy find, by name."""
+        files = sources.files(self.root)
+        plan = lint.plan(files, self.programs, self.source, self.root)
+        return {check.name: check.find() for check in plan}
+
+    def test_each_check_refuses_something(self):
+        for name, (file, text) in _BAD.items():
+            path = self.root / file
+            path.write_text(text)
+            plan = lint.plan([path], self.programs, self.source, self.root)
+            found = {check.name: check.find() for check in plan}
+            self.assertIn(path.name, found[name], name)
+            path.unlink()
+
+    def test_no_check_without_a_file(self):
+        self.assertEqual(
+            [], lint.plan([], self.programs, self.source, self.root)
+        )
+        text = self.root / 'page.rst'
+        text.write_text('Text\n')
+        plan = lint.plan([text], self.programs, self.source, self.root)
+        self.assertEqual(
+            ['doc8', 'whitespace'], [check.name for check in plan]
+        )
+
+    def test_each_patch_is_a_check(self):
+        patch = self.patches / 'spoilt.patch'
+        patch.write_text('spoilt')
+        name = f'patches/{self.pin.release}/spoilt.patch'
+        self.assertIn('newline', self.findings()[name])

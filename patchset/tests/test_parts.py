@@ -1,0 +1,102 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the parts of ./ks test choose to run."""
+
+import importlib
+import importlib.metadata
+import pathlib
+import re
+
+import fixtures
+import testtools
+
+from patchset import errors
+from patchset import pins
+from patchset import upstream
+from patchset.commands import test
+from patchset.testing import areas
+from patchset.testing import live
+from patchset.testing import options
+from patchset.testing import tempest
+from patchset.testing import unit
+
+
+class PartsTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.pin = pins.load(pins.newest())
+
+    def test_each_part_has_a_module_that_says_what_it_is(self):
+        for part in test.PARTS:
+            module = importlib.import_module(f'patchset.testing.{part}')
+            self.assertTrue(callable(module.run), part)
+            self.assertThat(
+                module.__doc__.splitlines()[0],
+                testtools.matchers.MatchesRegex(r'[A-Z].*\.$'),
+            )
+
+    def test_unit_runs_the_modules_that_stock_has_not(self):
+        for tree, names in {
+            'ours': ('test_old.py', 'a/test_new.py', 'a/helper.py'),
+            'stock': ('test_old.py',),
+        }.items():
+            for name in names:
+                path = self.folder / tree / unit.FOLDER / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch()
+        self.assertEqual(
+            {'keystone.tests.unit.a.test_new'},
+            unit.added(self.folder / 'ours', self.folder / 'stock'),
+        )
+
+    def test_our_own_parts_refuse_the_stock_tree(self):
+        stock = options.Options(self.pin, stock=True)
+        for part in ('unit', 'performance'):
+            module = importlib.import_module(f'patchset.testing.{part}')
+            error = self.assertRaises(errors.UsageError, module.run, stock)
+            self.assertIn(part, str(error))
+
+    def test_the_modules_of_the_areas_exist(self):
+        tests = upstream.ensure(self.pin) / 'keystone/tests/unit'
+        for name in areas.MODULES:
+            path = tests / f'{name.replace(".", "/")}.py'
+            self.assertTrue(path.is_file(), path)
+
+    def test_tempest_finds_our_plugin(self):
+        tempest.install_plugin(self.folder)
+        found = [
+            entry
+            for distribution in importlib.metadata.distributions(
+                path=[str(self.folder)]
+            )
+            for entry in distribution.entry_points
+            if entry.group == 'tempest.test_plugins'
+        ]
+        self.assertEqual(1, len(found))
+        self.assertEqual(tempest.PLUGIN, found[0].module.split('.')[0])
+        path = self.folder / f'{found[0].module.replace(".", "/")}.py'
+        self.assertIn(f'class {found[0].attr}(', path.read_text())
+
+    def test_live_runs_what_its_name_says(self):
+        for name, chosen in {
+            'tempest.api.identity.v3.test_tokens.T.test_a': True,
+            'tempest.api.identity.admin.v3.test_trusts.T.test_a': True,
+            'keystone_tempest_plugin.tests.rbac.v3.test_token.T.a': True,
+            'revcache_tempest_plugin.tests.api.test_events.T.a': True,
+            'keystone_tempest_plugin.tests.rbac.v3.test_user.T.a': False,
+            'tempest.api.compute.test_tokens.T.test_a': False,
+        }.items():
+            self.assertEqual(
+                chosen, bool(re.search(live.EXPRESSION, name)), name
+            )

@@ -1,0 +1,286 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Running a real, small suite with the real stestr."""
+
+import functools
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import fixtures
+import testtools
+
+from patchset import errors
+from patchset.testing import results
+from patchset.testing import stestr
+
+_SUITE = """
+import functools
+import os
+import unittest
+
+
+class Kinds(unittest.TestCase):
+    def test_passes(self):
+        print('words of a test')
+
+    def test_fails(self):
+        self.assertEqual(1, 2)
+
+    @unittest.skip('not today')
+    def test_skips(self):
+        pass
+
+    @unittest.expectedFailure
+    def test_fails_as_it_should(self):
+        self.fail()
+
+    @unittest.expectedFailure
+    def test_passes_where_it_should_not(self):
+        pass
+
+
+class Shared(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        raise unittest.SkipTest('no cloud')
+
+    def test_one(self):
+        pass
+
+
+class Variables(unittest.TestCase):
+    def test_variables(self):
+        self.assertEqual('blue', os.environ['COLOUR'])
+        self.assertNotIn('OS_CLOUD', os.environ)
+"""
+_SLOW = """
+import os
+import pathlib
+import time
+import unittest
+
+
+class Slow(unittest.TestCase):
+    def test_takes_long(self):
+        pathlib.Path(os.environ['MARK']).write_text(str(os.getpid()))
+        time.sleep(300)
+"""
+# What ./ks test does with a suite and with signals.
+_PROGRAM = """
+import os
+import pathlib
+import sys
+
+from patchset.commands import test
+from patchset.testing import stestr
+from patchset.tests import test_stestr
+
+test._stop_in_order()
+stestr.Suite(
+    'slow', test_stestr.Here, pathlib.Path(sys.argv[1]), folder='small'
+).run('takes_long')
+"""
+_CRASH = """
+import functools
+import os
+import unittest
+
+
+class Crash(unittest.TestCase):
+    def test_a_process_ends(self):
+        os._exit(7)
+"""
+
+
+class Here:
+    """The environment that this test itself runs in."""
+
+    python = pathlib.Path(sys.executable)
+    bin = python.parent
+
+    @staticmethod
+    def variables(tree):
+        return {'PYTHONPATH': str(tree)}
+
+
+class SuiteTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.tree = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        build = self.useFixture(fixtures.TempDir()).path
+        self.useFixture(
+            fixtures.MonkeyPatch('patchset.paths.BUILD', pathlib.Path(build))
+        )
+        self.useFixture(fixtures.EnvironmentVariable('OS_CLOUD', 'mine'))
+        self.said = []
+        self.useFixture(
+            fixtures.MonkeyPatch('patchset.progress.say', self.said.append)
+        )
+        self.write('small/__init__.py', '')
+        self.write('small/test_kinds.py', _SUITE)
+
+    def write(self, name, text):
+        path = self.tree / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+    def suite(self, **options):
+        if 'modules' not in options:
+            options['folder'] = 'small'
+        return stestr.Suite(
+            'small', Here, self.tree, variables={'COLOUR': 'blue'}, **options
+        )
+
+    def test_each_kind_counts(self):
+        for concurrency in (1, 2):
+            report = self.suite().run(concurrency=concurrency)
+            self.assertEqual(results.Result(3, 2, 2), report.result)
+            kinds = 'small.test_kinds.Kinds'
+            self.assertEqual(
+                {
+                    f'{kinds}.test_fails',
+                    f'{kinds}.test_passes_where_it_should_not',
+                },
+                report.failed.keys(),
+            )
+            self.assertIn('1 != 2', report.failed[f'{kinds}.test_fails'])
+            self.assertEqual(
+                {
+                    f'{kinds}.test_skips': 'not today',
+                    'setUpClass (small.test_kinds.Shared)': 'no cloud',
+                },
+                report.skipped,
+            )
+
+    def test_a_traceback_is_said_once(self):
+        self.suite().run(r'test_fails$')
+        self.assertEqual(1, len(self.said))
+        self.assertIn('FAILED small.test_kinds.Kinds.test_fails', *self.said)
+        self.assertIn('AssertionError: 1 != 2', *self.said)
+
+    def test_or_not_at_all(self):
+        report = self.suite(quiet=True).run(r'test_fails$')
+        self.assertEqual(1, report.result.failed)
+        self.assertEqual([], self.said)
+
+    def test_words_of_the_tests_are_in_the_log(self):
+        suite = self.suite()
+        suite.run('test_passes$')
+        self.assertIn('words of a test', suite.log.read_text())
+
+    def test_a_process_that_ends_is_a_failure(self):
+        self.write('small/test_crash.py', _CRASH)
+        report = self.suite().run(concurrency=2)
+        self.assertIn(
+            'small.test_crash.Crash.test_a_process_ends', report.failed
+        )
+
+    def test_an_expression_narrows(self):
+        report = self.suite().run(stestr.both('Kinds', None, 'passes$'))
+        self.assertEqual({'small.test_kinds.Kinds.test_passes'}, report.passed)
+        self.assertEqual(1, report.result.total)
+
+    def test_no_match_runs_nothing(self):
+        for concurrency in (1, 2):
+            report = self.suite().run('nonsense', concurrency=concurrency)
+            self.assertEqual(results.Result(), report.result)
+
+    def test_ids(self):
+        self.assertEqual(
+            {
+                'small.test_kinds.Kinds.test_passes',
+                'small.test_kinds.Kinds.test_passes_where_it_should_not',
+            },
+            self.suite().ids(r'\.test_passes'),
+        )
+
+    def test_named_modules_are_the_only_ones_imported(self):
+        self.write('small/test_broken.py', 'import no_such_module\n')
+        report = self.suite(modules=['small.test_kinds']).run()
+        self.assertEqual(results.Result(3, 2, 2), report.result)
+
+    def test_a_module_that_does_not_import_is_an_error(self):
+        self.write('small/test_broken.py', 'import no_such_module\n')
+        for suite in (self.suite(), self.suite(modules=['small.test_broken'])):
+            for attempt in (suite.ids, functools.partial(suite.run, 'e')):
+                error = self.assertRaises(errors.Error, attempt)
+                self.assertIn("No module named 'no_such_module'", str(error))
+
+    def test_and_a_failure_where_only_one_process_looks(self):
+        self.write('small/test_broken.py', 'import no_such_module\n')
+        report = self.suite().run()
+        self.assertEqual(results.Result(3, 3, 2), report.result)
+
+    def test_the_tree_stays_clean(self):
+        before = sorted(self.tree.rglob('*'))
+        self.suite().run(concurrency=2)
+        self.assertEqual(before, sorted(self.tree.rglob('*')))
+
+    def test_no_temporary_file_is_left(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        self.useFixture(fixtures.MonkeyPatch('tempfile.tempdir', folder))
+        self.suite().run(concurrency=2)
+        self.suite().ids()
+        self.assertEqual([], os.listdir(folder))
+
+
+class SignalTestCase(testtools.TestCase):
+    def test_a_signal_leaves_nothing_running_and_no_file(self):
+        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 1)):
+            folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+            (folder / 'tmp').mkdir()
+            (folder / 'tree/small').mkdir(parents=True)
+            (folder / 'tree/small/__init__.py').touch()
+            (folder / 'tree/small/test_slow.py').write_text(_SLOW)
+            mark = folder / 'mark'
+            with subprocess.Popen(
+                [sys.executable, '-c', _PROGRAM, folder / 'tree'],
+                env={
+                    **os.environ,
+                    'KS_BUILD_DIR': str(folder / 'build'),
+                    'TMPDIR': str(folder / 'tmp'),
+                    'MARK': str(mark),
+                },
+                stderr=subprocess.PIPE,
+            ) as program:
+                while not (mark.exists() and mark.read_text()):
+                    self.assertIsNone(program.poll())
+                    time.sleep(0.05)
+                program.send_signal(number)
+                program.communicate()
+            self.assertIn(program.returncode, (code, -number))
+            worker = pathlib.Path(f'/proc/{mark.read_text()}')
+            # Killed, it may wait for its own parent's death to be known.
+            for _ in range(100):
+                if not worker.exists():
+                    break
+                time.sleep(0.05)
+            self.assertFalse(worker.exists())
+            self.assertEqual([], os.listdir(folder / 'tmp'))
+
+
+class BothTestCase(testtools.TestCase):
+    def test_nothing_to_narrow(self):
+        self.assertIsNone(stestr.both())
+        self.assertIsNone(stestr.both(None, None))
+
+    def test_alternatives_stay_together(self):
+        both = stestr.both('a|b', 'c|d')
+        self.assertRegex('x.a.d', both)
+        self.assertRegex('d.b', both)
+        self.assertNotRegex('x.a', both)
+        self.assertNotRegex('c.d', both)

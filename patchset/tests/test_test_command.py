@@ -1,0 +1,159 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What ./ks test makes of its words, and how it ends."""
+
+import argparse
+import contextlib
+import io
+import sys
+import types
+
+import fixtures
+import testtools
+
+from patchset import errors
+from patchset import pins
+from patchset.commands import test
+from patchset.testing import results
+
+
+class SplitTestCase(testtools.TestCase):
+    def test_no_word(self):
+        self.assertEqual((list(test.DEFAULT), None), test.split([]))
+
+    def test_parts(self):
+        self.assertEqual(
+            (['docs', 'unit'], None), test.split(['docs', 'unit', 'docs'])
+        )
+
+    def test_an_expression_leaves_out_what_it_cannot_narrow(self):
+        parts, expression = test.split(['test_tree'])
+        self.assertEqual('test_tree', expression)
+        self.assertNotIn('lint', parts)
+        self.assertIn('unit', parts)
+
+    def test_parts_and_expressions(self):
+        self.assertEqual(
+            (['unit', 'live'], 'test_a|test_b'),
+            test.split(['unit', 'test_a', 'live', 'test_b']),
+        )
+
+    def test_a_malformed_expression(self):
+        error = self.assertRaises(errors.UsageError, test.split, ['uni('])
+        self.assertIn("'uni('", str(error))
+
+    def test_stock(self):
+        parts, _ = test.split([], test.STOCK)
+        self.assertEqual(['areas', 'live'], parts)
+
+
+class RunTestCase(testtools.TestCase):
+    """The whole command, with parts of which the outcome is known."""
+
+    def setUp(self):
+        super().setUp()
+        # Its signal handlers are not for the process that runs the tests.
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'patchset.commands.test._stop_in_order', lambda: None
+            )
+        )
+
+    def part(self, name, outcome):
+        def run(options):
+            if isinstance(outcome, Exception):
+                raise outcome
+            return outcome
+
+        module = types.ModuleType(name, f'The {name}.')
+        module.run = run
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'sys.modules',
+                {**sys.modules, f'patchset.testing.{name}': module},
+            )
+        )
+
+    def run_command(self, *words):
+        parser = argparse.ArgumentParser()
+        test.add_arguments(parser)
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            code = test.run(parser.parse_args(words))
+        return code, output.getvalue().splitlines()
+
+    def test_sum(self):
+        self.part('unit', results.Result(3, 0, 1))
+        self.part('live', results.Result(2))
+        code, lines = self.run_command('unit', 'live')
+        self.assertEqual(0, code)
+        self.assertEqual('5 passed, 0 failed, 1 skipped', lines[-1])
+        self.assertIn('== unit: The unit.', lines)
+
+    def test_a_failure(self):
+        self.part('unit', results.Result(3, 1))
+        self.part('live', results.Result(2))
+        code, lines = self.run_command('unit', 'live')
+        self.assertEqual(1, code)
+        self.assertEqual('5 passed, 1 failed', lines[-1])
+
+    def test_an_error_is_a_failure_and_the_rest_runs(self):
+        self.part('unit', errors.Error('no server'))
+        self.part('live', results.Result(2))
+        code, lines = self.run_command('unit', 'live')
+        self.assertEqual(1, code)
+        self.assertIn('no server', lines)
+        self.assertEqual('2 passed, 1 failed', lines[-1])
+
+    def test_a_part_without_a_test_is_a_failure(self):
+        self.part('unit', results.Result())
+        code, lines = self.run_command('unit')
+        self.assertEqual(1, code)
+        self.assertEqual('0 passed, 1 failed', lines[-1])
+
+    def test_but_not_where_an_expression_narrowed_it(self):
+        self.part('unit', results.Result())
+        self.part('live', results.Result(2))
+        code, lines = self.run_command('unit', 'live', 'tokens')
+        self.assertEqual(0, code)
+        self.assertIn('unit: no test matches tokens', lines)
+        self.assertEqual('2 passed, 0 failed', lines[-1])
+
+    def test_an_expression_that_nothing_matches(self):
+        self.part('unit', results.Result())
+        code, lines = self.run_command('unit', 'tokens')
+        self.assertEqual(1, code)
+        self.assertEqual('0 passed, 0 failed', lines[-1])
+
+    def test_a_part_that_stock_does_not_have(self):
+        for part in ('unit', 'performance'):
+            self.assertRaises(
+                errors.UsageError, self.run_command, '--stock', part
+            )
+
+    def test_record_is_for_whole_stock_runs(self):
+        for words in (
+            ['--record'],
+            ['--record', 'upstream'],
+            ['--record', '--stock', 'live'],
+            ['--record', '--stock', 'upstream', 'test_revoke'],
+        ):
+            self.assertRaises(errors.UsageError, self.run_command, *words)
+
+    def test_release(self):
+        self.part('unit', results.Result(1))
+        code, _ = self.run_command('unit', '--release', pins.newest())
+        self.assertEqual(0, code)
+        self.assertRaises(
+            errors.UsageError, self.run_command, 'unit', '--release', '1999.1'
+        )
