@@ -1,0 +1,51 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Options of the plugin: what the cloud under test promises."""
+
+from oslo_config import cfg
+
+from revcache_tempest_plugin import promises
+
+group = cfg.OptGroup(
+    name='revcache', title='Promises of the Identity service under test'
+)
+
+options = [
+    cfg.IntOpt(
+        'staleness',
+        default=0,
+        min=0,
+        help='Longest time, in seconds, that a token may still be accepted '
+        'after the request that invalidated it has been answered. 0 means '
+        'that the very next request refuses it.',
+    ),
+    cfg.IntOpt(
+        'concurrency',
+        default=8,
+        min=2,
+        help='Requests kept under way at once by the test of '
+        'request_isolation. With fewer than the threads of one server '
+        'process, it finds less.',
+    ),
+    cfg.IntOpt(
+        'requests',
+        default=200,
+        min=2,
+        help='Requests made by the test of request_isolation. It finds only '
+        'what goes wrong at least once in that many.',
+    ),
+    *(
+        cfg.BoolOpt(name, default=True, help=sentence)
+        for name, sentence in promises.PROMISES.items()
+    ),
+]

@@ -1,0 +1,63 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a client may rely on, one sentence each.
+
+A promise's name is its option in ``[revcache]``, its sentence is that
+option's help and the first line of a failure.
+"""
+
+PROMISES = {
+    'token_revocation': (
+        'A revoked token is refused by GET and by HEAD, other tokens of the '
+        'same user stay valid, and nobody can get a new token with it.'
+    ),
+    'chain_revocation': (
+        'Revoking the token that a user logged in with also revokes every '
+        'token made from it, and no other.'
+    ),
+    'user_tokens_revocation': (
+        'DELETE /v3/users/{user_id}/tokens revokes every token of that user '
+        'and of nobody else.'
+    ),
+    'revocation_events': (
+        'GET /v3/OS-REVOKE/events lists an event for every token revoked.'
+    ),
+    'user_disable': (
+        'The tokens of a disabled user are refused for good, also after the '
+        'user is enabled again; tokens issued from then on are valid.'
+    ),
+    'password_change': (
+        "Changing a user's password revokes every token that the user had."
+    ),
+    'project_disable': (
+        'A token for a disabled project is refused; once the project is '
+        'enabled again, new tokens for it are valid.'
+    ),
+    'domain_disable': (
+        'Every token for a project of a disabled domain and every token of '
+        "such a domain's user is refused; once the domain is enabled again, "
+        'new tokens are valid.'
+    ),
+    'grant_removal': (
+        "A token is refused once its user's last role on its project is "
+        "taken away; the user's tokens for other projects stay valid."
+    ),
+    'trust_removal': (
+        'Every token that a trust gave is refused once the trust is deleted.'
+    ),
+    'request_isolation': (
+        "A request is judged by its own user's token alone, whatever service "
+        'token comes with it and whatever other requests are answered at the '
+        'same time.'
+    ),
+}

@@ -1,0 +1,65 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The list of revocation events."""
+
+from oslo_serialization import jsonutils
+from tempest.lib import decorators
+
+from revcache_tempest_plugin.tests.api import base
+
+
+class RevocationEventsTest(base.PromiseTestCase):
+    promise = 'revocation_events'
+
+    def events(self):
+        response, body = self.identity.get('OS-REVOKE/events')
+        self.assertEqual(200, response.status)
+        return jsonutils.loads(body)['events']
+
+    def audit_ids(self):
+        return {event.get('audit_id') for event in self.events()}
+
+    @decorators.idempotent_id('e2a6e7c4-1f5d-4f6e-9c0a-91d5b4d3c748')
+    def test_revoked_token_is_listed(self):
+        place = self.project()
+        person = self.member(place)
+        revoked, other = (
+            self.log_in(person, name, project_id=place)
+            for name in ('the revoked token', "the user's other token")
+        )
+        self.assertNotIn(revoked.audit_id, self.audit_ids())
+        self.identity.delete_token(revoked.id)
+        listed = self.audit_ids()
+        if revoked.audit_id not in listed:
+            self.broken('the list has no event for the revoked token')
+        if other.audit_id in listed:
+            self.broken('the list has an event for a token never revoked')
+
+    @decorators.idempotent_id('93c5f0be-8a42-4d0c-b7de-a64c8f2e1559')
+    def test_event_tells_when_and_before_when(self):
+        place = self.project()
+        person = self.member(place)
+        revoked = self.log_in(person, 'the revoked token', project_id=place)
+        self.identity.delete_token(revoked.id)
+        for event in self.events():
+            if event.get('audit_id') == revoked.audit_id:
+                break
+        else:
+            self.broken('the list has no event for the revoked token')
+        # ISO 8601 in one form and one zone: texts compare as times do.
+        seconds = len('2026-01-01T00:00:00')
+        if (
+            event['issued_before'][:seconds]
+            < revoked.body['issued_at'][:seconds]
+        ):
+            self.broken("the event's issued_before precedes its token")
