@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+# Functions that DevStack promises to its plugins, as far as this project's
+# plugin calls them. Those on ini files do the real thing; setup_develop
+# writes down what it was asked to install.
+
+function is_service_enabled {
+    [[ ,$ENABLED_SERVICES, == *,$1,* ]]
+}
+
+function define_plugin {
+    :
+}
+
+function echo_summary {
+    echo "$@"
+}
+
+function die {
+    echo "[ERROR] line $1: ${*:2}" >&2
+    exit 1
+}
+
+function warn {
+    echo "[WARNING] line $1: ${*:2}" >&2
+}
+
+function setup_develop {
+    echo "$1" >>"$SETUP_DEVELOP_LOG"
+}
+
+# The lines of an option: file section option
+function _ini_lines {
+    awk -v section="[$2]" -v option="$3" '
+        /^\[/ { inside = ($0 == section) }
+        inside && $0 ~ "^" option "[ \t]*=" { print }' "$1"
+}
+
+function ini_has_option {
+    [[ -n "$(_ini_lines "$@")" ]]
+}
+
+function iniget {
+    _ini_lines "$@" | sed 's/^[^=]*=[ \t]*//; s/[ \t]*$//'
+}
+
+function inidelete {
+    local kept
+    kept=$(awk -v section="[$2]" -v option="$3" '
+        /^\[/ { inside = ($0 == section) }
+        !(inside && $0 ~ "^" option "[ \t]*=") { print }' "$1")
+    echo "$kept" >"$1"
+}
+
+function iniset {
+    local set
+    inidelete "$1" "$2" "$3"
+    grep -qxF "[$2]" "$1" || echo "[$2]" >>"$1"
+    set=$(awk -v section="[$2]" -v line="$3 = $4" '
+        { print }
+        $0 == section { print line }' "$1")
+    echo "$set" >"$1"
+}
