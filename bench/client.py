@@ -1,0 +1,61 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The few requests that set an experiment up."""
+
+import json
+import urllib.request
+
+from patchset import errors
+
+
+def token(keystone):
+    """Have a project-scoped token of the admin issued.
+
+    :param keystone: a :class:`patchset.deployment.Deployment`
+    """
+    variables = keystone.credentials
+    domain = {'name': variables['OS_USER_DOMAIN_NAME']}
+    user = {
+        'name': variables['OS_USERNAME'],
+        'domain': domain,
+        'password': variables['OS_PASSWORD'],
+    }
+    project = {'name': variables['OS_PROJECT_NAME'], 'domain': domain}
+    body = {
+        'auth': {
+            'identity': {'methods': ['password'], 'password': {'user': user}},
+            'scope': {'project': project},
+        }
+    }
+    answer = _call('POST', keystone, body=json.dumps(body).encode())
+    return answer['X-Subject-Token']
+
+
+def revoke(keystone, caller, subject):
+    """Revoke a token with DELETE /v3/auth/tokens."""
+    headers = {'X-Auth-Token': caller, 'X-Subject-Token': subject}
+    _call('DELETE', keystone, headers)
+
+
+def _call(method, keystone, headers=None, body=None):
+    request = urllib.request.Request(
+        f'{keystone.url}/auth/tokens',
+        data=body,
+        method=method,
+        headers={'Content-Type': 'application/json', **(headers or {})},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return answer.headers
+    except OSError as error:
+        raise errors.Error(f'{method} /v3/auth/tokens: {error}')

@@ -1,0 +1,88 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Stock and patched Keystone side by side, on servers of the same kind."""
+
+import contextlib
+import pathlib
+import tempfile
+
+from patchset import deployment
+from patchset import environment
+from patchset import progress
+from patchset import system
+from patchset import trees
+from patchset.services import mariadb
+from patchset.services import memcached
+from patchset.services import server
+
+PROCESSES = 2
+
+
+class Side:
+    """One of the two: a Keystone, its database and its cache.
+
+    :param name: ``stock`` or ``patched``
+    :param keystone: a :class:`patchset.deployment.Deployment`, running
+    :param database: a :class:`patchset.services.mariadb.MariaDB`
+    :param cache: a :class:`patchset.services.memcached.Memcached`
+    """
+
+    def __init__(self, name, keystone, database, cache):
+        self.name = name
+        self.keystone = keystone
+        self.database = database
+        self.cache = cache
+
+    def query(self, statement):
+        """Run SQL on this side's database."""
+        return self.database.query(f'USE {self.name}; {statement}')
+
+
+@contextlib.contextmanager
+def both(pin, options=None):
+    """Start both sides; stop everything at the end.
+
+    :param pin: a :class:`patchset.pins.Pin`
+    :param options: {section: {option: value}} of both keystone.conf
+    :returns: a list of two :class:`Side`, stock first
+    """
+    system.ensure('bench')
+    venv = environment.Environment(pin.release, 'run').ensure()
+    settings = {'identity': {'password_hash_rounds': 4}, **(options or {})}
+    with contextlib.ExitStack() as stack:
+        folder = pathlib.Path(
+            stack.enter_context(
+                tempfile.TemporaryDirectory(prefix='ks-bench-')
+            )
+        )
+        progress.step('starting MariaDB')
+        database = stack.enter_context(mariadb.MariaDB(durable=True))
+        sides = []
+        for name in ('stock', 'patched'):
+            progress.step(f'starting Keystone, {name}')
+            cache = stack.enter_context(memcached.Memcached())
+            keystone = stack.enter_context(
+                deployment.Deployment(
+                    trees.get(pin, stock=name == 'stock'),
+                    venv,
+                    folder / name,
+                    port=server.free_port(),
+                    database=database.url(name),
+                    cache=cache.url,
+                    processes=PROCESSES,
+                    threads=1,
+                    options=settings,
+                )
+            )
+            sides.append(Side(name, keystone, database, cache))
+        yield sides
