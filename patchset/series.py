@@ -100,7 +100,10 @@ def parse(path):
         mail = email.message_from_bytes(
             path.read_bytes().partition(b'\n')[2], policy=email.policy.default
         )
-        body = mail.get_content()
+        # git writes the diff in UTF-8 and often says nothing of a charset.
+        body = mail.get_payload(decode=True).decode(
+            mail.get_content_charset('utf-8')
+        )
     except (LookupError, OSError, UnicodeError) as error:
         raise errors.Error(f'{path.name}: unreadable: {error}')
     if not mail['Subject'] or not mail['From'] or not mail['Date']:

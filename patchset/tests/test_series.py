@@ -12,6 +12,9 @@
 
 """Tests of reading patches' headers."""
 
+import pathlib
+
+import fixtures
 import testtools
 
 from patchset import series
@@ -79,3 +82,19 @@ class SplitTestCase(testtools.TestCase):
 
     def test_no_diff(self):
         self.assertEqual(('Why.\n', ''), series.split('Why.\n---\n'))
+
+
+class LoadTestCase(testtools.TestCase):
+    def test_diff_that_is_not_ascii(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        diff = 'diff --git a/f b/f\n@@ -1 +1 @@\n-\u2014\n+\u2192\n'
+        path = folder / 't.patch'
+        path.write_text(
+            f'From {"0" * 40} Mon Sep 17 00:00:00 2001\n'
+            f'From: A <a@example.org>\n'
+            f'Date: Mon, 2 Nov 2026 09:00:00 +0000\n'
+            f'Subject: [PATCH] Say why\n\nBecause.\n---\n{diff}',
+            encoding='utf-8',
+        )
+
+        self.assertEqual(diff, series.parse(path).diff)
