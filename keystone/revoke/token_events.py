@@ -1,0 +1,65 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Revocation events for one given token and for the tokens of its chain.
+
+They are made from the token, so that the clock of the node that writes them
+cannot keep them from it.
+"""
+
+import datetime
+
+from oslo_utils import timeutils
+
+from keystone.models import revoke_model
+
+
+def _whole_seconds_up(text):
+    # The database drops or rounds a fraction; rounded down, the event would
+    # miss a token that was issued within the same second.
+    moment = timeutils.normalize_time(timeutils.parse_isotime(text))
+    if moment.microsecond:
+        moment += datetime.timedelta(seconds=1)
+    return moment.replace(microsecond=0)
+
+
+def _issued_before(token):
+    # A token that is rescoped keeps its expiry, so nothing of its chain can
+    # be issued later than that, on any node and by any clock.
+    return max(
+        timeutils.utcnow().replace(microsecond=0),
+        _whole_seconds_up(token.issued_at),
+        _whole_seconds_up(token.expires_at),
+    )
+
+
+def of_token(token):
+    """Make the event that revokes one token.
+
+    :param token: a TokenModel
+    :returns: a RevokeEvent that names the token's audit id
+    """
+    return revoke_model.RevokeEvent(
+        audit_id=token.audit_id, issued_before=_issued_before(token)
+    )
+
+
+def of_chain(token, root):
+    """Make the event that revokes the tokens of one chain.
+
+    :param token: a TokenModel of the chain
+    :param root: audit id of the token that the others were rescoped from
+    :returns: a RevokeEvent that names the chain
+    """
+    return revoke_model.RevokeEvent(
+        audit_chain_id=root, issued_before=_issued_before(token)
+    )
