@@ -1,0 +1,89 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+from keystone.common import provider_api
+import keystone.conf
+from keystone.tests.unit.revoke import base
+
+CONF = keystone.conf.CONF
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class WholeChainTests(base.TokenTestCase):
+    """A cascade from a token in the middle of its chain.
+
+    The root was rescoped to the middle and the sibling, and the middle to the
+    leaf. All three name the root, as rescoping does it.
+    """
+
+    def setUp(self):
+        super().setUp()
+        self.root = self.sign_in()
+        self.middle = self.rescope(self.root)
+        self.leaf = self.rescope(self.middle)
+        self.sibling = self.rescope(self.root)
+
+    def sign_in(self):
+        return self.authenticate(password=self.user['password'])
+
+    def rescope(self, token):
+        return self.authenticate(token=token.id, project_id=self.project_id)
+
+    def authenticate(self, **kwargs):
+        if 'password' in kwargs:
+            kwargs['user_id'] = self.user['id']
+        token_id = self.get_requested_token(
+            self.build_authentication_request(**kwargs)
+        )
+        return PROVIDERS.token_provider_api.validate_token(token_id)
+
+    def delete_token(self, token, query=''):
+        self.delete(
+            f'/auth/tokens{query}', headers={'X-Subject-Token': token.id}
+        )
+
+    def test_off_by_default(self):
+        self.assertIs(False, CONF.revoke.whole_chain)
+
+    def test_without_it_the_middle_goes_alone(self):
+        self.delete_token(self.middle)
+
+        self.assertRevoked(self.middle)
+        for token in (self.root, self.leaf, self.sibling):
+            self.assertValid(token)
+
+    def test_with_it_the_whole_chain_goes(self):
+        self.config_fixture.config(group='revoke', whole_chain=True)
+        again = self.sign_in()
+
+        self.delete_token(self.middle)
+
+        for token in (self.middle, self.root, self.leaf, self.sibling):
+            self.assertRevoked(token)
+        self.assertValid(again)
+
+    def test_with_it_the_root_takes_its_chain_as_before(self):
+        self.config_fixture.config(group='revoke', whole_chain=True)
+
+        self.delete_token(self.root)
+
+        for token in (self.middle, self.root, self.leaf, self.sibling):
+            self.assertRevoked(token)
+
+    def test_cascade_false_revokes_one_token(self):
+        self.config_fixture.config(group='revoke', whole_chain=True)
+
+        self.delete_token(self.middle, '?cascade=false')
+
+        self.assertRevoked(self.middle)
+        for token in (self.root, self.leaf, self.sibling):
+            self.assertValid(token)
