@@ -1,0 +1,514 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Revocation events in memory, where a check costs the same for any number.
+
+The events stand in a trie. An edge is one (attribute, value) of an event; the
+attributes of an event come in the order of ``ATTRIBUTES``, and an
+attribute that the event does not set takes no level. A check follows only the
+edges whose value the token has, so it costs a few look-ups for each
+combination of attributes that live events use, which in practice is two to
+five.
+
+Events with the same attributes and values share one node. It keeps the
+latest ``issued_before`` and the latest ``revoked_at`` of them.
+
+Threads
+    One thread at a time may add and expire; any number of threads may check
+    meanwhile, without a lock. A check never iterates over anything that
+    changes: it walks tuples, which the writer replaces as a whole, and asks
+    dicts and sets for one key, which is one step of the interpreter for keys
+    of built-in types. What the writer hangs into the trie is complete before
+    it can be reached, and it takes out only what has expired. So a check that
+    starts after :meth:`RevocationTree.add` has returned sees the event.
+
+Memory
+    An event without further edges below it is one integer in a dict, and its
+    expiry takes one slot of a list: at most 250 bytes for an event with one
+    attribute, the id included. Each further attribute of an event takes a
+    node with a dict, about 450 bytes.
+"""
+
+import datetime
+import functools
+import heapq
+import operator
+
+from oslo_log import log
+from oslo_utils import timeutils
+
+from keystone.models import revoke_matching
+
+LOG = log.getLogger(__name__)
+
+# The attributes by which an event chooses tokens, in the order of the levels.
+ATTRIBUTES = tuple(revoke_matching.CANDIDATES)
+
+# It comes last: a token's roles are asked for when all else has matched.
+_ROLE = 'role_id'
+
+# A stored row has no column of its own for the scope.
+_COLUMNS = tuple(name for name in ATTRIBUTES if name != 'domain_scope_id')
+_values_of = operator.attrgetter(*_COLUMNS)
+
+# Times count from the first moment a datetime can hold: none is negative,
+# and each takes less than 60 bits, even in microseconds.
+_EPOCH = datetime.datetime.min
+_MICROSECOND = datetime.timedelta(microseconds=1)
+_SECOND = datetime.timedelta(seconds=1)
+_PER_SECOND = _SECOND // _MICROSECOND
+_BITS = 60
+_MASK = (1 << _BITS) - 1
+
+# An end is (issued_before in seconds) << _BITS | (revoked_at in microseconds),
+# so that one comparison tells whether it is late enough for a token.
+_NO_END = -1
+
+# How many seconds of events wait for their expiry in one list, until its time
+# comes and it is sorted into single seconds. A longer span takes less memory
+# where revocations are rare, and makes a longer list to sort.
+_SPAN = 1024
+
+# Nearly every look-up finds nothing. A large dict goes to three or four places
+# outside the processor's caches to tell so, a set to one: from this many edges
+# on, a set of the values is asked first.
+_LARGE = 65536
+
+
+def _since_epoch(when, unit):
+    if when.tzinfo is not None:
+        when = timeutils.normalize_time(when)
+    return (when - _EPOCH) // unit
+
+
+class _Node:
+    """A node with edges below it; a node without is a bare end."""
+
+    __slots__ = ('end', 'levels', 'roles', 'roles_end')
+
+    def __init__(self, end):
+        self.end = end
+        # ((attribute, candidates, members, table), ...): table leads from a
+        # value to a node or an end, members tells which values it has.
+        self.levels = ()
+        # {role id: end}, or None
+        self.roles = None
+        # No end in roles is later than this.
+        self.roles_end = _NO_END
+
+    def _level(self, attribute):
+        for level in self.levels:
+            if level[0] == attribute:
+                return level
+        return None
+
+    def get(self, attribute, value):
+        """The node or end that an edge leads to, None without that edge."""
+        if attribute == _ROLE:
+            return self.roles.get(value) if self.roles else None
+        level = self._level(attribute)
+        return level[-1].get(value) if level else None
+
+    def put(self, attribute, value, child):
+        """Make an edge, or let it lead elsewhere."""
+        if attribute == _ROLE:
+            if self.roles is None:
+                self.roles = {}
+            self.roles[value] = child
+            self.roles_end = max(self.roles_end, child)
+            return
+        level = self._level(attribute)
+        if level is None:
+            candidates = revoke_matching.CANDIDATES[attribute]
+            table = {}
+            level = (attribute, candidates, table, table)
+            self.levels = (*self.levels, level)
+        _attribute, candidates, members, table = level
+        table[value] = child
+        if members is not table:
+            members.add(value)
+        elif len(table) > _LARGE:
+            large = (attribute, candidates, set(table), table)
+            self.levels = tuple(
+                large if each is level else each for each in self.levels
+            )
+
+    def remove(self, attribute, value):
+        """Take an edge out, and its level when it was the last one there."""
+        if attribute == _ROLE:
+            del self.roles[value]
+            if not self.roles:
+                self.roles = None
+                self.roles_end = _NO_END
+            return
+        level = self._level(attribute)
+        _attribute, _candidates, members, table = level
+        if members is not table:
+            members.remove(value)
+        del table[value]
+        if not table:
+            self.levels = tuple(
+                each for each in self.levels if each is not level
+            )
+
+    def has_edges(self):
+        return bool(self.levels or self.roles)
+
+
+class _Calendar:
+    """Entries by the second they are due.
+
+    Each is filed under its second or an earlier one. What filing and taking
+    cost does not depend on how many entries there are.
+    """
+
+    __slots__ = ('_buckets', '_starts', '_sorted_until')
+
+    def __init__(self):
+        # {second: [entry, ...]}
+        self._buckets = {}
+        # The seconds that have a bucket, as a heap.
+        self._starts = []
+        self._sorted_until = 0
+
+    def file(self, entry, second):
+        """Keep an entry until its second is taken."""
+        if second >= self._sorted_until:
+            second -= second % _SPAN
+        bucket = self._buckets.get(second)
+        if bucket is None:
+            self._buckets[second] = [entry]
+            heapq.heappush(self._starts, second)
+        else:
+            bucket.append(entry)
+
+    def take(self, second):
+        """Remove the entries filed up to a second, and return them.
+
+        Those that are due later have to be filed again, which sorts them by
+        their own second: none is taken early time and again.
+        """
+        self._sorted_until = second - second % _SPAN + _SPAN
+        taken = []
+        while self._starts and self._starts[0] <= second:
+            taken += self._buckets.pop(heapq.heappop(self._starts))
+        return taken
+
+    def latest(self):
+        """Iterate over the entries, those of the latest seconds first.
+
+        The writer may file and take meanwhile.
+        """
+        buckets = self._buckets.copy()
+        for start in sorted(buckets, reverse=True):
+            yield from reversed(buckets[start])
+
+
+class _Kind:
+    """The events that set the same attributes."""
+
+    __slots__ = ('attributes', 'calendar', 'count')
+
+    def __init__(self, attributes):
+        self.attributes = attributes
+        self.calendar = _Calendar()
+        self.count = 0
+
+    def entry(self, edges):
+        """The values of an event as one object, as small as can be."""
+        values = tuple(value for _attribute, value in edges)
+        return values[0] if len(values) == 1 else values
+
+    def edges(self, entry):
+        """The edges of an event from its entry."""
+        values = (entry,) if len(self.attributes) == 1 else entry
+        return tuple(zip(self.attributes, values, strict=True))
+
+    def __str__(self):
+        return ' + '.join(self.attributes) or 'no attribute'
+
+
+class RevocationTree:
+    """All live revocation events, indexed for the check of one token.
+
+    An event revokes a token when each attribute that the event sets matches
+    the token, as :mod:`keystone.models.revoke_matching` defines it, and the
+    token was issued in the second of ``issued_before`` or earlier. An event
+    that sets no attribute revokes every token issued until then.
+    """
+
+    def __init__(self):
+        self._root = _Node(_NO_END)
+        # {attributes: _Kind}
+        self._kinds = {}
+
+    def add(self, event):
+        """Take in one event; one that is there already changes nothing.
+
+        :param event: an object with the columns of ``revocation_event`` as
+            attributes: ids are str or None, ``expires_at`` is a datetime or
+            None, ``issued_before`` and ``revoked_at`` are datetimes. A
+            datetime without time zone is UTC. ``domain_scope_id`` may be
+            missing, since ``domain_id`` with ``expires_at`` means the same.
+        :raises AttributeError: if another attribute or a time is missing;
+            the tree stays as it was.
+        """
+        edges = _edges_of(event)
+        issued_before = _since_epoch(event.issued_before, _SECOND)
+        revoked_at = _since_epoch(event.revoked_at, _MICROSECOND)
+        if not self._hang(edges, issued_before << _BITS | revoked_at):
+            return
+
+        attributes = tuple(attribute for attribute, _value in edges)
+        kind = self._kinds.get(attributes)
+        if kind is None:
+            kind = self._kinds[attributes] = _Kind(attributes)
+        kind.count += 1
+        kind.calendar.file(kind.entry(edges), revoked_at // _PER_SECOND)
+        if not edges:
+            _warn_of_blank_event(event.issued_before)
+
+    def expire(self, cutoff):
+        """Forget the events that were last revoked before a point in time.
+
+        The cost grows with the events that are forgotten, not with those
+        that stay.
+
+        :param cutoff: a datetime; without time zone it is UTC.
+        :returns: how many distinct events were forgotten.
+        """
+        cutoff = _since_epoch(cutoff, _MICROSECOND)
+        forgotten = 0
+        for kind in list(self._kinds.values()):
+            for entry in kind.calendar.take((cutoff - 1) // _PER_SECOND):
+                edges = kind.edges(entry)
+                revoked_at = self._end(edges) & _MASK
+                if revoked_at < cutoff:
+                    self._cut(edges)
+                    kind.count -= 1
+                    forgotten += 1
+                else:
+                    kind.calendar.file(entry, revoked_at // _PER_SECOND)
+            if not kind.count:
+                del self._kinds[kind.attributes]
+        return forgotten
+
+    def is_revoked(self, token):
+        """Tell whether a live event revokes a token.
+
+        :param token: a mapping with the values of a token, as
+            ``revoke_model.build_token_values`` makes it: ``issued_at`` and
+            ``expires_at`` as datetimes in UTC without time zone; the ids
+            ``audit_id``, ``audit_chain_id`` (the audit id of the parent),
+            ``user_id``, ``trustor_id``, ``trustee_id``,
+            ``identity_domain_id`` (the domain of the user), ``project_id``,
+            ``assignment_domain_id`` (the domain of the project, or the one
+            that is the scope), ``trust_id``, ``consumer_id`` and
+            ``access_token_id``; and ``roles``, the ids of the effective
+            roles. ``roles`` may be a callable that returns them: it is called
+            once, and only if an event matches in all but its role. A value
+            that is missing or None is one the token does not have.
+        :returns: True if the token is revoked.
+        :raises KeyError: if ``issued_at`` is missing.
+        """
+        earliest = _since_epoch(token['issued_at'], _SECOND) << _BITS
+        root = self._root
+        if root.end >= earliest:
+            return True
+        role_tables = []
+        if _search(root, token, earliest, role_tables):
+            return True
+        return bool(role_tables) and _search_roles(
+            role_tables, token, earliest
+        )
+
+    def counts(self):
+        """Count the distinct events by kind.
+
+        :returns: a dict from the attributes that events set, a tuple in the
+            order of the levels, to the number of events that set just these.
+        """
+        return {
+            attributes: kind.count
+            for attributes, kind in self._kinds.copy().items()
+        }
+
+    def __len__(self):
+        return sum(self.counts().values())
+
+    def __repr__(self):
+        kinds = ', '.join(
+            f'{kind}: {kind.count}' for kind in self._kinds.copy().values()
+        )
+        return f'<{type(self).__name__} {kinds or "empty"}>'
+
+    def dump(self, limit=10):
+        """Describe the tree to a person.
+
+        :param limit: how many events of each kind to show, the latest first.
+        :returns: a str of several lines: for each kind how many events there
+            are, below it the events, one on a line.
+        """
+        lines = [repr(self)]
+        for kind in self._kinds.copy().values():
+            lines.append(f'{kind}: {kind.count}')
+            shown = 0
+            for entry in kind.calendar.latest():
+                if shown == limit:
+                    break
+                edges = kind.edges(entry)
+                end = self._end(edges)
+                if end != _NO_END:
+                    lines.append(f'  {_describe(edges, end)}')
+                    shown += 1
+            if shown < kind.count:
+                lines.append(f'  and {kind.count - shown} more')
+        return '\n'.join(lines)
+
+    def _hang(self, edges, end):
+        """Let an event end at a path; tell whether that is new there."""
+        node = self._root
+        if not edges:
+            known = node.end
+            node.end = _later(known, end)
+            return known == _NO_END
+
+        for attribute, value in edges[:-1]:
+            child = node.get(attribute, value)
+            if child is None or type(child) is int:
+                child = _Node(_NO_END if child is None else child)
+                node.put(attribute, value, child)
+            node = child
+
+        attribute, value = edges[-1]
+        child = node.get(attribute, value)
+        if child is None or type(child) is int:
+            known = _NO_END if child is None else child
+            node.put(attribute, value, _later(known, end))
+        else:
+            known = child.end
+            child.end = _later(known, end)
+        return known == _NO_END
+
+    def _end(self, edges):
+        """The end at a path, _NO_END if no event ends there."""
+        child = self._root
+        for attribute, value in edges:
+            if type(child) is int:
+                return _NO_END
+            child = child.get(attribute, value)
+            if child is None:
+                return _NO_END
+        return child if type(child) is int else child.end
+
+    def _cut(self, edges):
+        """Take the end at a path out, and the edges that led only to it."""
+        nodes = [self._root]
+        for attribute, value in edges:
+            nodes.append(nodes[-1].get(attribute, value))
+
+        last = nodes.pop()
+        if type(last) is not int:
+            last.end = _NO_END
+            if last.has_edges():
+                return
+        for attribute, value in reversed(edges):
+            node = nodes.pop()
+            node.remove(attribute, value)
+            if node.end != _NO_END or node.has_edges():
+                return
+
+
+def _edges_of(event):
+    """The attributes that an event sets, with their values, in order."""
+    values = dict(zip(_COLUMNS, _values_of(event), strict=True))
+    domain_scope_id = getattr(event, 'domain_scope_id', None)
+    expires_at = values['expires_at']
+    if expires_at is not None:
+        expires_at = timeutils.normalize_time(expires_at)
+        values['expires_at'] = expires_at.replace(microsecond=0)
+        if domain_scope_id is None:
+            domain_scope_id = values['domain_id']
+    if domain_scope_id is not None:
+        values['domain_id'] = None
+        values['domain_scope_id'] = domain_scope_id
+    return tuple(
+        (attribute, values[attribute])
+        for attribute in ATTRIBUTES
+        if values.get(attribute) is not None
+    )
+
+
+def _later(one, other):
+    """The later issued_before and the later revoked_at of two ends."""
+    if one == _NO_END:
+        return other
+    issued_before = max(one >> _BITS, other >> _BITS)
+    revoked_at = max(one & _MASK, other & _MASK)
+    return issued_before << _BITS | revoked_at
+
+
+def _search(node, token, earliest, role_tables):
+    """Tell whether the edges of a token lead to an end that is late enough.
+
+    The tables of roles met on the way are put into role_tables: their events
+    match in all but the role.
+    """
+    for _attribute, candidates, members, table in node.levels:
+        for value in candidates(token):
+            if value not in members:
+                continue
+            child = table.get(value)
+            if child is None:
+                # Expired since members was asked.
+                continue
+            if type(child) is int:
+                if child >= earliest:
+                    return True
+            elif child.end >= earliest or _search(
+                child, token, earliest, role_tables
+            ):
+                return True
+    roles = node.roles
+    if roles is not None and node.roles_end >= earliest:
+        role_tables.append(roles)
+    return False
+
+
+def _search_roles(role_tables, token, earliest):
+    roles = token.get('roles')
+    if callable(roles):
+        roles = roles()
+    return any(
+        table.get(role, _NO_END) >= earliest
+        for role in roles or ()
+        for table in role_tables
+    )
+
+
+def _describe(edges, end):
+    issued_before = _EPOCH + (end >> _BITS) * _SECOND
+    revoked_at = _EPOCH + (end & _MASK) * _MICROSECOND
+    words = [f'{attribute}={value}' for attribute, value in edges]
+    words.append(f'issued_before={issued_before.isoformat()}')
+    words.append(f'revoked_at={revoked_at.isoformat()}')
+    return ' '.join(words)
+
+
+# Each time the tree is loaded anew it meets the same event again.
+@functools.lru_cache(maxsize=16)
+def _warn_of_blank_event(issued_before):
+    LOG.warning(
+        'A revocation event names nothing: it revokes every token issued '
+        'up to %s UTC.',
+        issued_before,
+    )

@@ -1,0 +1,55 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The tree and the oracle side by side, over random events and tokens."""
+
+import random
+
+from keystone.revoke import tree
+from keystone.tests.unit.revoke import oracle
+from keystone.tests.unit.revoke import samples
+
+_TOKENS_PER_SET = 40
+_EVENTS_PER_SET = 8
+
+
+def compare(pairs, seed):
+    """Ask both about many pairs of an event set and a token.
+
+    :param pairs: how many pairs
+    :param seed: seed of the random numbers: the same pairs each time
+    :returns: the number of tokens that were revoked
+    :raises AssertionError: at the first pair on which the two differ
+    """
+    rng = random.Random(seed)
+    tokens = [samples.random_token(rng) for _ in range(4096)]
+    revoked = 0
+    for _ in range(pairs // _TOKENS_PER_SET):
+        quick, slow = tree.RevocationTree(), oracle.Oracle()
+        for _ in range(rng.randrange(_EVENTS_PER_SET) + 1):
+            event = samples.random_event(rng)
+            quick.add(event)
+            slow.add(event)
+        if rng.random() < 0.3:
+            cutoff = samples.random_time(rng, 6)
+            quick.expire(cutoff)
+            slow.expire(cutoff)
+        for _ in range(_TOKENS_PER_SET):
+            token = rng.choice(tokens)
+            expected = slow.is_revoked(token)
+            if quick.is_revoked(token) != expected:
+                raise AssertionError(
+                    f'revoked should be {expected}: {token}, given '
+                    f'{slow.events}'
+                )
+            revoked += expected
+    return revoked

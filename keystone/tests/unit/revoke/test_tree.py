@@ -1,0 +1,454 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import datetime
+import random
+
+import fixtures
+import hypothesis
+from hypothesis import strategies
+
+from keystone.models import revoke_matching
+from keystone.models import revoke_model
+from keystone.revoke import tree
+from keystone.tests import unit
+from keystone.tests.unit.revoke import differential
+from keystone.tests.unit.revoke import oracle
+from keystone.tests.unit.revoke import samples
+from keystone.tests.unit.revoke.samples import Row
+from keystone.tests.unit.revoke.samples import seconds
+from keystone.tests.unit.revoke.samples import token
+
+_SETTINGS = hypothesis.settings(
+    max_examples=300, deadline=None, database=None, derandomize=True
+)
+
+
+def _tree(*events):
+    result = tree.RevocationTree()
+    for event in events:
+        result.add(event)
+    return result
+
+
+class AttributeTests(unit.BaseTestCase):
+    def assertRevokes(self, event, values):
+        self.assertTrue(_tree(event).is_revoked(values), values)
+
+    def assertSpares(self, event, values):
+        self.assertFalse(_tree(event).is_revoked(values), values)
+
+    def test_roles_are_the_last_level(self):
+        self.assertEqual('role_id', tree.ATTRIBUTES[-1])
+
+    def test_empty_tree_revokes_nothing(self):
+        self.assertFalse(tree.RevocationTree().is_revoked(token()))
+
+    def test_each_id_by_itself(self):
+        for name in (
+            'user_id',
+            'project_id',
+            'trust_id',
+            'consumer_id',
+            'access_token_id',
+            'audit_id',
+        ):
+            event = Row(**{name: 'a'})
+            self.assertRevokes(event, token(**{name: 'a'}))
+            self.assertSpares(event, token(**{name: 'b'}))
+            self.assertSpares(event, token())
+
+    def test_user_is_met_as_trustor_and_trustee(self):
+        for name in ('trustor_id', 'trustee_id'):
+            values = token(user_id='b', **{name: 'a'})
+            self.assertRevokes(Row(user_id='a'), values)
+
+    def test_chain_is_that_of_the_parent(self):
+        event = Row(audit_chain_id='a')
+        self.assertRevokes(event, token(audit_id='b', audit_chain_id='a'))
+        self.assertSpares(event, token(audit_id='a', audit_chain_id='b'))
+
+    def test_chain_meets_its_root(self):
+        self.assertRevokes(Row(audit_chain_id='a'), token(audit_id='a'))
+
+    def test_domain_is_that_of_user_or_scope(self):
+        event = Row(domain_id='a')
+        self.assertRevokes(event, token(identity_domain_id='a'))
+        self.assertRevokes(event, token(assignment_domain_id='a'))
+        self.assertRevokes(
+            event, token(assignment_domain_id='a', project_id='p')
+        )
+        self.assertSpares(event, token(identity_domain_id='b'))
+
+    def test_domain_with_expiry_is_the_scope_alone(self):
+        event = Row(domain_id='a', expires_at=seconds(60))
+        values = {'expires_at': seconds(60), 'assignment_domain_id': 'a'}
+        self.assertRevokes(event, token(**values))
+        self.assertSpares(event, token(**values, project_id='p'))
+        self.assertSpares(
+            event, token(expires_at=seconds(60), identity_domain_id='a')
+        )
+        self.assertSpares(event, token(assignment_domain_id='a'))
+
+    def test_event_of_the_model_keeps_its_domain_scope(self):
+        event = revoke_model.RevokeEvent(
+            domain_id='a', expires_at=seconds(60), issued_before=seconds(0)
+        )
+        self.assertRevokes(
+            event, token(expires_at=seconds(60), assignment_domain_id='a')
+        )
+        self.assertSpares(
+            event, token(expires_at=seconds(60), assignment_domain_id='b')
+        )
+
+    def test_expiry_counts_whole_seconds(self):
+        late = seconds(60).replace(microsecond=999_999)
+        self.assertRevokes(Row(expires_at=late), token(expires_at=seconds(60)))
+        self.assertRevokes(Row(expires_at=seconds(60)), token(expires_at=late))
+        self.assertSpares(
+            Row(expires_at=seconds(60)), token(expires_at=seconds(61))
+        )
+
+    def test_token_issued_in_the_second_of_the_event_is_revoked(self):
+        event = Row(user_id='a')
+        late = seconds(0).replace(microsecond=999_999)
+        self.assertRevokes(event, token(user_id='a', issued_at=late))
+        self.assertSpares(event, token(user_id='a', issued_at=seconds(1)))
+
+    def test_time_zones_are_converted(self):
+        zone = datetime.timezone(datetime.timedelta(hours=2))
+        event = Row(
+            user_id='a',
+            expires_at=seconds(60 + 7200).replace(tzinfo=zone),
+            issued_before=seconds(7200).replace(tzinfo=zone),
+        )
+        values = {'user_id': 'a', 'expires_at': seconds(60)}
+        self.assertRevokes(event, token(**values))
+        self.assertSpares(event, token(**values, issued_at=seconds(1)))
+
+    def test_every_attribute_has_to_match(self):
+        event = Row(user_id='a', project_id='b', trust_id='c')
+        values = {'user_id': 'a', 'project_id': 'b', 'trust_id': 'c'}
+        self.assertRevokes(event, token(**values))
+        for name in values:
+            self.assertSpares(event, token(**{**values, name: 'x'}))
+            self.assertSpares(event, token(**{**values, name: None}))
+
+    def test_same_id_in_other_attribute_is_no_match(self):
+        self.assertSpares(Row(project_id='a'), token(user_id='a'))
+        self.assertSpares(Row(domain_id='a'), token(project_id='a'))
+
+    def test_event_without_attributes_revokes_all_earlier_tokens(self):
+        self.assertRevokes(Row(), token())
+        self.assertSpares(Row(), token(issued_at=seconds(1)))
+
+    def test_event_without_attributes_is_logged_once(self):
+        moment = seconds(random.Random().randrange(10**8))
+        events = _tree(Row(issued_before=moment))
+        events.add(Row(issued_before=moment))
+        _tree(Row(issued_before=moment))
+        self.assertEqual(
+            1, self.stdlog.logger.output.count('revokes every token')
+        )
+        self.assertIn(str(moment), self.stdlog.logger.output)
+
+
+class RoleTests(unit.BaseTestCase):
+    def setUp(self):
+        super().setUp()
+        self.calls = 0
+
+    def _token(self, *roles, **values):
+        def resolve():
+            self.calls += 1
+            return roles
+
+        return token(roles=resolve, **values)
+
+    def test_any_effective_role_matches(self):
+        events = _tree(Row(role_id='a'))
+        self.assertTrue(events.is_revoked(token(roles=['b', 'a'])))
+        self.assertFalse(events.is_revoked(token(roles=['b'])))
+        self.assertFalse(events.is_revoked(token(roles=None)))
+
+    def test_callable_is_resolved(self):
+        events = _tree(Row(role_id='a', user_id='u'))
+        self.assertTrue(events.is_revoked(self._token('a', user_id='u')))
+        self.assertFalse(events.is_revoked(self._token('b', user_id='u')))
+        self.assertEqual(2, self.calls)
+
+    def test_later_event_with_an_earlier_time_hides_no_other(self):
+        events = _tree(
+            Row(role_id='a', issued_before=seconds(9)),
+            Row(role_id='b', issued_before=seconds(1)),
+        )
+        values = {'issued_at': seconds(5)}
+        self.assertTrue(events.is_revoked(token(roles=['a'], **values)))
+        self.assertFalse(events.is_revoked(token(roles=['b'], **values)))
+
+    def test_resolved_once_for_several_events(self):
+        events = _tree(
+            Row(role_id='a', user_id='u'),
+            Row(role_id='a', project_id='p'),
+            Row(role_id='b'),
+        )
+        values = self._token('c', user_id='u', project_id='p')
+        self.assertFalse(events.is_revoked(values))
+        self.assertEqual(1, self.calls)
+
+    def test_not_resolved_without_a_role_event(self):
+        _tree(Row(user_id='a')).is_revoked(self._token(user_id='b'))
+        self.assertEqual(0, self.calls)
+
+    def test_not_resolved_when_another_attribute_differs(self):
+        events = _tree(Row(role_id='a', user_id='u'))
+        events.is_revoked(self._token('a', user_id='v'))
+        self.assertEqual(0, self.calls)
+
+    def test_not_resolved_for_a_token_issued_later(self):
+        events = _tree(Row(role_id='a', user_id='u'))
+        values = self._token('a', user_id='u', issued_at=seconds(1))
+        self.assertFalse(events.is_revoked(values))
+        self.assertEqual(0, self.calls)
+
+    def test_not_resolved_when_revoked_anyway(self):
+        events = _tree(Row(role_id='a'), Row(user_id='u'))
+        self.assertTrue(events.is_revoked(self._token('b', user_id='u')))
+        self.assertEqual(0, self.calls)
+
+    def test_not_resolved_once_the_event_expired(self):
+        for row in (Row(role_id='a'), Row(role_id='a', user_id='u')):
+            events = _tree(row)
+            events.expire(seconds(1))
+            self.assertFalse(events.is_revoked(self._token('a', user_id='u')))
+        self.assertEqual(0, self.calls)
+
+
+class ChangeTests(unit.BaseTestCase):
+    def test_like_events_are_one(self):
+        events = _tree(*[Row(user_id='a')] * 1000)
+        self.assertEqual(1, len(events))
+
+    def test_latest_times_count_in_any_order(self):
+        early = Row('a', issued_before=seconds(5), revoked_at=seconds(9))
+        late = Row('a', issued_before=seconds(9), revoked_at=seconds(5))
+        for order in ((early, late), (late, early)):
+            events = _tree(*order)
+            self.assertTrue(
+                events.is_revoked(token(user_id='a', issued_at=seconds(9)))
+            )
+            self.assertEqual(0, events.expire(seconds(9)))
+            self.assertEqual(1, events.expire(seconds(10)))
+            self.assertFalse(events.is_revoked(token(user_id='a')))
+
+    def test_expiry_is_exact(self):
+        moment = seconds(0).replace(microsecond=500_000)
+        events = _tree(Row(user_id='a', revoked_at=moment))
+        self.assertEqual(0, events.expire(moment))
+        self.assertTrue(events.is_revoked(token(user_id='a')))
+        after = moment + datetime.timedelta(microseconds=1)
+        self.assertEqual(1, events.expire(after))
+        self.assertFalse(events.is_revoked(token(user_id='a')))
+        self.assertEqual(0, len(events))
+
+    def test_expiry_second_by_second(self):
+        moments = [seconds(count) for count in range(0, 5000, 7)]
+        events = tree.RevocationTree()
+        for number, moment in enumerate(moments):
+            events.add(Row(audit_id=str(number), revoked_at=moment))
+        for cutoff in range(0, 5100, 50):
+            events.expire(seconds(cutoff))
+            left = sum(moment >= seconds(cutoff) for moment in moments)
+            self.assertEqual(left, len(events))
+
+    def test_event_older_than_the_last_cutoff_expires_too(self):
+        events = _tree(Row(user_id='a', revoked_at=seconds(5000)))
+        events.expire(seconds(4000))
+        events.add(Row(user_id='b', revoked_at=seconds(10)))
+        self.assertTrue(events.is_revoked(token(user_id='b')))
+        self.assertEqual(1, events.expire(seconds(4000)))
+        self.assertEqual({('user_id',): 1}, events.counts())
+
+    def test_event_and_a_longer_one_expire_apart(self):
+        user = {'user_id': 'a'}
+        both = {'user_id': 'a', 'project_id': 'p'}
+        for first, last, revoked in ((user, both, False), (both, user, True)):
+            events = _tree(Row(**first), Row(**last, revoked_at=seconds(100)))
+            self.assertEqual(2, len(events))
+            self.assertEqual(1, events.expire(seconds(50)))
+            self.assertEqual(revoked, events.is_revoked(token(**user)))
+            self.assertTrue(events.is_revoked(token(**both)))
+            self.assertEqual(1, events.expire(seconds(200)))
+            self.assertFalse(events.is_revoked(token(**both)))
+            self.assertFalse(events._root.has_edges())
+
+    def test_everything_can_expire_and_return(self):
+        rng = random.Random(11)
+        rows = [samples.random_event(rng) for _ in range(500)]
+        events = _tree(*rows)
+        distinct = len(events)
+        self.assertEqual(distinct, events.expire(datetime.datetime.max))
+        self.assertEqual(0, len(events))
+        self.assertEqual({}, events.counts())
+        self.assertFalse(events._root.has_edges())
+        self.assertFalse(events.is_revoked(samples.random_token(rng)))
+
+        for row in rows:
+            events.add(row)
+        self.assertEqual(distinct, len(events))
+
+    def test_many_edges_below_one_node(self):
+        count = tree._LARGE + 10
+        events = tree.RevocationTree()
+        for number in range(count):
+            events.add(Row(user_id=str(number), revoked_at=seconds(number)))
+        self.assertEqual(count, len(events))
+        values = [token(user_id=str(number)) for number in range(count)]
+        self.assertTrue(all(map(events.is_revoked, values)))
+        self.assertFalse(events.is_revoked(token(user_id=str(count))))
+
+        events.expire(seconds(count - 5))
+        self.assertEqual(5, sum(map(events.is_revoked, values)))
+        _attribute, _candidates, members, table = events._root.levels[0]
+        self.assertEqual(5, len(table))
+        self.assertEqual(set(table), members)
+
+    def test_event_that_lacks_an_attribute_is_refused(self):
+        for name in ('user_id', 'audit_id', 'issued_before', 'revoked_at'):
+            row = Row(project_id='p')
+            values = {k: v for k, v in vars(row).items() if k != name}
+            events = tree.RevocationTree()
+            self.assertRaises(
+                AttributeError, events.add, type('Part', (), values)
+            )
+            self.assertEqual(0, len(events))
+            self.assertFalse(events.is_revoked(token(project_id='p')))
+
+
+class ReportTests(unit.BaseTestCase):
+    def setUp(self):
+        super().setUp()
+        self.events = _tree(
+            Row(user_id='u1', revoked_at=seconds(1)),
+            Row(user_id='u2', revoked_at=seconds(2000)),
+            Row(user_id='u3', revoked_at=seconds(4000)),
+            Row(user_id='u1', project_id='p', expires_at=seconds(60)),
+        )
+        self.triple = ('user_id', 'project_id', 'expires_at')
+
+    def test_counts_by_kind(self):
+        self.assertEqual(
+            {('user_id',): 3, self.triple: 1}, self.events.counts()
+        )
+
+    def test_repr(self):
+        self.assertEqual(
+            '<RevocationTree user_id: 3, user_id + project_id + expires_at:'
+            ' 1>',
+            repr(self.events),
+        )
+        self.assertEqual('<RevocationTree empty>', repr(tree.RevocationTree()))
+        self.assertEqual(
+            '<RevocationTree no attribute: 1>', repr(_tree(Row()))
+        )
+
+    def test_dump_shows_each_event(self):
+        self.assertEqual(
+            [
+                repr(self.events),
+                'user_id: 3',
+                '  user_id=u3 issued_before=2026-11-20T12:00:00'
+                ' revoked_at=2026-11-20T13:06:40',
+                '  user_id=u2 issued_before=2026-11-20T12:00:00'
+                ' revoked_at=2026-11-20T12:33:20',
+                '  user_id=u1 issued_before=2026-11-20T12:00:00'
+                ' revoked_at=2026-11-20T12:00:01',
+                'user_id + project_id + expires_at: 1',
+                '  user_id=u1 project_id=p expires_at=2026-11-20 12:01:00'
+                ' issued_before=2026-11-20T12:00:00'
+                ' revoked_at=2026-11-20T12:00:00',
+            ],
+            self.events.dump().splitlines(),
+        )
+
+    def test_dump_is_bounded(self):
+        lines = self.events.dump(limit=1).splitlines()
+        self.assertEqual(6, len(lines))
+        self.assertIn('user_id=u3', lines[2])
+        self.assertEqual('  and 2 more', lines[3])
+
+
+class DifferentialTests(unit.BaseTestCase):
+    def _ask_all(self, quick, slow, tokens):
+        self.assertEqual(len(slow), len(quick))
+        for values in tokens:
+            self.assertEqual(
+                slow.is_revoked(values), quick.is_revoked(values), values
+            )
+
+    @_SETTINGS
+    @hypothesis.given(
+        strategies.lists(samples.events() | samples.times(6), max_size=12),
+        strategies.lists(samples.tokens(), min_size=1, max_size=6),
+        strategies.sampled_from((0, tree._LARGE)),
+    )
+    def test_changes(self, changes, tokens, large):
+        # A change is a new event, or a cutoff.
+        quick, slow = tree.RevocationTree(), oracle.Oracle()
+        with fixtures.MonkeyPatch('keystone.revoke.tree._LARGE', large):
+            for change in changes:
+                if isinstance(change, datetime.datetime):
+                    self.assertEqual(slow.expire(change), quick.expire(change))
+                else:
+                    quick.add(Row(**change))
+                    slow.add(Row(**change))
+                self._ask_all(quick, slow, tokens)
+
+    @_SETTINGS
+    @hypothesis.given(
+        strategies.lists(samples.events(), max_size=8),
+        strategies.lists(samples.tokens(), min_size=1, max_size=6),
+    )
+    def test_events_of_the_model(self, changes, tokens):
+        events = [revoke_model.RevokeEvent(**change) for change in changes]
+        quick = _tree(*events)
+        for values in tokens:
+            expected = any(
+                revoke_matching.matches(event, values) for event in events
+            )
+            self.assertEqual(expected, quick.is_revoked(values))
+
+    @_SETTINGS
+    @hypothesis.given(
+        strategies.lists(samples.events(), max_size=8), samples.tokens()
+    )
+    def test_roles_are_asked_for_only_when_they_decide(self, changes, values):
+        events = [Row(**change) for change in changes]
+        calls = []
+        lazy = {**values, 'roles': lambda: calls.append(1) or values['roles']}
+        answer = _tree(*events).is_revoked(lazy)
+        self.assertEqual(
+            any(oracle.revokes(event, values) for event in events), answer
+        )
+        chosen = [
+            event.role_id
+            for event in events
+            if oracle.chosen_by_attributes(event, values)
+        ]
+        decide = bool(chosen) and None not in chosen
+        self.assertEqual(int(decide), len(calls))
+
+    def test_hundred_thousand_pairs(self):
+        revoked = differential.compare(pairs=100_000, seed=20_261_120)
+        # Neither answer is rare.
+        self.assertGreater(revoked, 20_000)
+        self.assertLess(revoked, 80_000)
