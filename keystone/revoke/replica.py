@@ -1,0 +1,355 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The revocation events of the table, in the memory of each worker process.
+
+:class:`EventReplica` keeps a :class:`~keystone.revoke.table_copy.TableCopy` in
+step with the table. Before each check it makes sure of two things: that the
+stamp in the shared cache is the one the copy was made under, and that no more
+than ``[revoke] sync_interval`` seconds have passed since the database was last
+asked. Otherwise it asks the database first.
+"""
+
+import collections
+import os
+import threading
+import time
+import weakref
+
+from oslo_log import log
+from oslo_utils import timeutils
+
+import keystone.conf
+from keystone.models import revoke_model
+from keystone.revoke.backends import incremental
+from keystone.revoke import stamp as stamps
+from keystone.revoke import table_copy
+
+CONF = keystone.conf.CONF
+LOG = log.getLogger(__name__)
+
+# Seconds between two attempts to reach a database that has just failed,
+# while the copy may still serve.
+_RETRY = 1
+
+# Seconds between two looks for a row that the database does not show yet.
+_SHORTEST_PAUSE = 0.01
+_LONGEST_PAUSE = 0.25
+
+# What the copy was made under: the stamp, the clock and the number of local
+# writes when its last sync began, and the number of that sync.
+_View = collections.namedtuple(
+    '_View', ('copy', 'stamp', 'synced_at', 'written', 'number')
+)
+
+
+class EventReplica:
+    """One worker's copy of the revocation events, in step with the table.
+
+    Any number of threads may use it. Those that find the copy in step take no
+    lock; the others wait for one of them to bring it in step. It shares no
+    connection, and starts afresh in a forked process.
+
+    :param driver: an
+        :class:`~keystone.revoke.backends.incremental.IncrementalRead`
+    :param stamp: a :class:`~keystone.revoke.stamp.SharedStamp`
+    :param clock: callable, returns seconds that never go back
+    :param sleep: callable, takes seconds
+    """
+
+    def __init__(self, driver, stamp, clock=time.monotonic, sleep=time.sleep):
+        self.driver = driver
+        self._stamp = stamp
+        self._clock = clock
+        self._sleep = sleep
+        self._written = 0
+        self._forget()
+        _replicas.add(self)
+
+    def _forget(self):
+        self._sync_lock = threading.Lock()
+        self._reload_lock = threading.Lock()
+        self._view = None
+        self._begun = 0
+        self._retry_at = None
+        self._counted_at = None
+
+    @property
+    def bound(self):
+        """Seconds that the copy may be used without asking the database."""
+        if self._stamp.is_shared:
+            return CONF.revoke.sync_interval
+        return CONF.revoke.sync_interval_without_cache
+
+    def is_revoked(self, token):
+        """Tell whether an event of the table revokes a token.
+
+        :param token: dictionary of
+            :func:`~keystone.models.revoke_model.build_token_values`
+        :returns: bool
+        :raises oslo_db.exception.DBError: if the database fails and the copy
+            may not serve without it
+        """
+        return self._in_step().tree.is_revoked(token)
+
+    def written(self, row):
+        """Note that this process has committed an event.
+
+        :param row: a :class:`~keystone.revoke.stamp.Row`, or None if the
+            driver does not tell which row it is
+        """
+        self._written += 1
+        if row is not None:
+            self._stamp.note_row(row)
+
+    def status(self):
+        """Tell what the copy holds.
+
+        :returns: dict with ``rows``, ``distinct`` and ``kinds`` ({names of
+            attributes: number of events}), and ``age``, the seconds since
+            the database was last asked; None before the first check
+        """
+        view = self._view
+        if view is None:
+            return None
+        return {
+            'rows': len(view.copy),
+            'distinct': len(view.copy.tree),
+            'kinds': view.copy.tree.counts(),
+            'age': self._clock() - view.synced_at,
+        }
+
+    def _in_step(self):
+        """The copy, after a sync if it needs one."""
+        stamp = self._stamp.read()
+        # A sync that begins from now on sees what this stamp stands for.
+        begun = self._begun
+        view = self._view
+        if self._holds(view, stamp):
+            return view.copy
+        with self._sync_lock:
+            view = self._view
+            if view is None or view.number <= begun:
+                view = self._sync(view, stamp)
+        self._recount()
+        return self._view.copy
+
+    def _holds(self, view, stamp):
+        return (
+            view is not None
+            and view.stamp == stamp
+            and view.written == self._written
+            and self._within_bound(view)
+        )
+
+    def _within_bound(self, view):
+        # A clock that went back proves nothing.
+        return 0 <= self._clock() - view.synced_at < self.bound
+
+    def _sync(self, view, stamp):
+        self._begun += 1
+        began = _View(
+            view and view.copy, stamp, self._clock(), self._written,
+            self._begun,
+        )  # fmt: skip
+        changed = view is None or view.stamp != stamp or stamp is None
+        row = self._stamp.last_row() if changed else None
+        if self._is_resting(view, row):
+            return view
+        try:
+            copy = self._read(began, changed, row)
+        except Exception as error:
+            if not self._may_serve(view, row):
+                raise
+            LOG.warning(
+                'Cannot read the revocation events: %(error)s. Those in '
+                'memory are used for up to %(bound)d seconds.',
+                {'error': error, 'bound': self.bound},
+            )
+            self._retry_at = self._clock() + _RETRY
+            return view
+        self._retry_at = None
+        self._view = began._replace(copy=copy)
+        return self._view
+
+    def _is_resting(self, view, row):
+        return (
+            self._retry_at is not None
+            and self._clock() < self._retry_at
+            and self._may_serve(view, row)
+        )
+
+    def _may_serve(self, view, row):
+        """Whether the copy may be used although the database fails.
+
+        Not if there is certainly an event that it lacks.
+        """
+        return (
+            view is not None
+            and self._within_bound(view)
+            and view.written == self._written
+            and (row is None or view.copy.has(row))
+        )
+
+    def _read(self, began, changed, row):
+        """Read what is new; a copy that has it."""
+        copy = began.copy
+        if copy is None:
+            LOG.info('Loading the revocation events into memory.')
+            copy = table_copy.TableCopy(self.driver)
+            causal = copy.load(causal=changed)
+            self._counted_at = began.synced_at
+        else:
+            causal = copy.sync(changed, row)
+        pause = _SHORTEST_PAUSE
+        while row is not None and not causal and self._is_late(copy, row):
+            # Another server has the row, and this one will have it.
+            if self._clock() - began.synced_at >= self.bound:
+                LOG.warning(
+                    'The revocation event with id %(id)d has not arrived '
+                    'within %(bound)d seconds. It was deleted, or the '
+                    'database replicates slowly.',
+                    {'id': row.id, 'bound': self.bound},
+                )
+                break
+            self._sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+            causal = copy.sync(changed, row)
+        return copy
+
+    def _is_late(self, copy, row):
+        if copy.has(row):
+            return False
+        age = timeutils.utcnow() - row.revoked_at
+        return age.total_seconds() <= CONF.revoke.sync_overlap
+
+    def _recount(self):
+        """Load all anew if the table no longer has the rows it had."""
+        interval = CONF.revoke.recount_interval
+        now = self._clock()
+        if not interval or 0 <= now - self._counted_at < interval:
+            return
+        if not self._reload_lock.acquire(blocking=False):
+            return
+        try:
+            self._counted_at = now
+            with self._sync_lock:
+                since, before, ours = self._view.copy.settled()
+            theirs = self.driver.count_events(since, before)
+            if theirs != ours:
+                LOG.info(
+                    'The table has %(theirs)d settled revocation events '
+                    'where memory has %(ours)d: they are loaded anew.',
+                    {'theirs': theirs, 'ours': ours},
+                )
+                self._reload()
+        except Exception as error:
+            LOG.warning('Cannot count the revocation events: %s', error)
+        finally:
+            self._reload_lock.release()
+
+    def _reload(self):
+        copy = table_copy.TableCopy(self.driver)
+        # The copy at hand stays in step meanwhile.
+        copy.load()
+        with self._sync_lock:
+            self._begun += 1
+            # No stamp equals this one: the next check looks again for the
+            # row of the stamp, which an older replica may not have shown.
+            view = _View(
+                copy, object(), self._clock(), self._written, self._begun
+            )
+            copy.sync(causal=True)
+            self._view = view
+
+
+# A fork may happen while another thread holds the locks or changes the tree.
+_replicas = weakref.WeakSet()
+
+
+def _forget_all():
+    for replica in list(_replicas):
+        replica._forget()
+
+
+os.register_at_fork(after_in_child=_forget_all)
+
+
+class TokenCheck:
+    """Checks tokens by the replica, or by the driver if that is not to be.
+
+    :param region: the cache region that each revocation invalidates
+    """
+
+    def __init__(self, region):
+        self._stamp = stamps.SharedStamp(region)
+        self._replica = None
+        self._lock = threading.Lock()
+        self._told = None
+
+    def is_revoked(self, driver, token):
+        """Tell whether a token is revoked.
+
+        :param driver: the ``[revoke] driver``
+        :param token: dictionary of
+            :func:`~keystone.models.revoke_model.build_token_values`
+        :returns: bool
+        """
+        replica = self.replica(driver)
+        if replica is not None:
+            return replica.is_revoked(token)
+        events = driver.list_events(token=token)
+        return revoke_model.is_revoked(events, token)
+
+    def written(self, driver, row_id, event):
+        """Note an event that was committed, before the region's id changes.
+
+        :param driver: the ``[revoke] driver``
+        :param row_id: what its ``revoke`` returned: the id of the event's
+            row, or None
+        :param event: a :class:`~keystone.models.revoke_model.RevokeEvent`
+        """
+        replica = self.replica(driver)
+        if replica is not None:
+            row = row_id and stamps.Row(row_id, event.revoked_at)
+            replica.written(row)
+
+    def replica(self, driver):
+        """The replica of a driver's events.
+
+        :returns: an :class:`EventReplica`; None if ``[revoke] use_tree`` is
+            off or the driver cannot read incrementally
+        """
+        if not CONF.revoke.use_tree:
+            self._tell(None, 'Revocation events are read for each token.')
+            return None
+        if not isinstance(driver, incremental.IncrementalRead):
+            self._tell(
+                driver,
+                'The revocation driver has no incremental read: its events '
+                'are read for each token.',
+            )
+            return None
+        replica = self._replica
+        if replica is None or replica.driver is not driver:
+            with self._lock:
+                replica = self._replica
+                if replica is None or replica.driver is not driver:
+                    replica = EventReplica(driver, self._stamp)
+                    self._replica = replica
+        return replica
+
+    def _tell(self, driver, message):
+        about = (driver, message)
+        if self._told != about:
+            self._told = about
+            LOG.info(message)

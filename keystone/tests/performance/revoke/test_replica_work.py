@@ -1,0 +1,117 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import sys
+
+from keystone.revoke.backends import sql as revoke_sql
+from keystone.tests.unit.revoke import replica_base
+
+
+class ReplicaWorkTests(replica_base.ReplicaTestCase):
+    """What a check costs, in statements and in calls."""
+
+    def fill(self, number):
+        now = replica_base.NOW
+        rows = [
+            {
+                'audit_chain_id': f'chain {i}',
+                'revoked_at': now,
+                'issued_before': now,
+            }
+            for i in range(number)
+        ]
+        with self.engine.begin() as connection:
+            connection.execute(self.table.delete())
+            connection.execute(self.table.insert(), rows)
+
+    def calls(self, events, token):
+        """Number of calls, of Python and of C, that one check makes."""
+        count = 0
+
+        def note(_frame, event, _arg):
+            nonlocal count
+            count += event in ('call', 'c_call')
+
+        sys.setprofile(note)
+        try:
+            events.is_revoked(token)
+        finally:
+            sys.setprofile(None)
+        return count
+
+    def test_statements_of_1000_checks(self):
+        self.fill(10)
+        events = self.replica()
+        statements = self.statements()
+
+        for _ in range(1000):
+            self.assertValid(events, audit_id='a')
+        self.assertEqual(1, len(statements))
+        self.revoke(audit_id='a')
+        for _ in range(1000):
+            self.assertRevoked(events, audit_id='a')
+
+        self.assertEqual(2, len(statements))
+
+    def test_calls_do_not_grow_with_the_number_of_events(self):
+        found = []
+        for number in (10, 100_000):
+            self.fill(number)
+            events = self.replica()
+            valid = self.token(audit_id='a', audit_chain_id='b')
+            revoked = self.token(audit_id='a', audit_chain_id='chain 5')
+            self.assertFalse(events.is_revoked(valid))
+            self.assertTrue(events.is_revoked(revoked))
+            self.assertEqual(number, events.status()['rows'])
+            found.append(
+                (self.calls(events, valid), self.calls(events, revoked))
+            )
+
+        self.assertEqual(found[0], found[1])
+
+    def test_sync_reads_new_rows_only(self):
+        read = []
+
+        class Noting(revoke_sql.Revoke):
+            def read_events(self, since, take, *args, **kwargs):
+                def note(rows):
+                    read.append(len(rows))
+                    take(rows)
+
+                return super().read_events(since, note, *args, **kwargs)
+
+        self.fill(1000)
+        events = self.replica(Noting())
+        self.assertValid(events, audit_id='a')
+        read.clear()
+
+        for _ in range(10):
+            self.revoke(audit_id='a')
+            self.assertRevoked(events, audit_id='a')
+
+        self.assertEqual([1] * 10, read)
+
+    def test_idle_sync_uses_the_index_on_revoked_at(self):
+        events = self.replica()
+        self.revoke(audit_id='a')
+        self.assertRevoked(events, audit_id='a')
+        statements = self.statements()
+        self.clock.tick(10)
+        self.assertRevoked(events, audit_id='a')
+        (statement,) = statements
+
+        with self.engine.connect() as connection:
+            plan = connection.exec_driver_sql(
+                f'EXPLAIN QUERY PLAN {statement}', ('2026-11-02', '2026-11-02')
+            ).all()
+
+        self.assertIn('ix_revocation_event_revoked_at', str(plan))

@@ -1,0 +1,679 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import datetime
+import os
+import threading
+
+from oslo_db import exception as db_exception
+
+from keystone.revoke.backends import sql as revoke_sql
+from keystone.revoke import stamp
+from keystone.tests.unit.revoke import replica_base
+
+
+class InStepTests(replica_base.ReplicaTestCase):
+    """When a check asks the database, and what it knows then."""
+
+    def test_first_check_loads_the_table(self):
+        self.write(user_id='a')
+        events = self.replica()
+        statements = self.statements()
+
+        self.assertRevoked(events, user_id='a')
+        self.assertValid(events, user_id='b')
+
+        self.assertEqual(1, len(statements))
+
+    def test_no_statement_while_nothing_changes(self):
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+        statements = self.statements()
+
+        for _ in range(100):
+            self.assertValid(events, user_id='a')
+
+        self.assertEqual([], statements)
+
+    def test_new_stamp_is_followed_by_one_statement(self):
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+        self.revoke(user_id='a')
+        statements = self.statements()
+
+        self.assertRevoked(events, user_id='a')
+        self.assertRevoked(events, user_id='a')
+
+        self.assertEqual(1, len(statements))
+
+    def test_each_worker_sees_the_new_stamp(self):
+        workers = [self.replica() for _ in range(3)]
+        for events in workers:
+            self.assertValid(events, user_id='a')
+
+        self.revoke(user_id='a')
+
+        for events in workers:
+            self.assertRevoked(events, user_id='a')
+
+    def test_row_without_a_stamp_is_seen_when_the_bound_has_passed(self):
+        self.config(group='revoke', sync_interval=10)
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+        self.write(user_id='a')
+        statements = self.statements()
+
+        self.clock.tick(9)
+        self.assertValid(events, user_id='a')
+        self.assertEqual([], statements)
+        self.clock.tick(1)
+        self.assertRevoked(events, user_id='a')
+        self.assertEqual(1, len(statements))
+
+    def test_without_a_shared_cache_each_check_asks_the_database(self):
+        events = self.replica(cache=None)
+        statements = self.statements()
+
+        self.assertValid(events, user_id='a')
+        self.write(user_id='a')
+        self.assertRevoked(events, user_id='a')
+        self.assertValid(events, user_id='b')
+
+        self.assertEqual(3, len(statements))
+
+    def test_without_a_shared_cache_the_operator_may_allow_an_interval(self):
+        self.config(group='revoke', sync_interval_without_cache=5)
+        events = self.replica(cache=None)
+        self.assertValid(events, user_id='a')
+        self.write(user_id='a')
+
+        self.clock.tick(4)
+        self.assertValid(events, user_id='a')
+        self.clock.tick(1)
+        self.assertRevoked(events, user_id='a')
+
+    def test_local_write_is_seen_by_the_next_check(self):
+        self.config(group='revoke', sync_interval_without_cache=5)
+        events = self.replica(cache=None)
+        self.assertValid(events, user_id='a')
+
+        self.write(user_id='a')
+        events.written(None)
+
+        self.assertRevoked(events, user_id='a')
+
+    def test_clock_that_went_back_counts_as_passed(self):
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+        self.write(user_id='a')
+
+        self.clock.now -= 1
+
+        self.assertRevoked(events, user_id='a')
+
+    def test_failing_cache_counts_as_changed(self):
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+        self.write(user_id='a')
+
+        self.cache.id = object()
+
+        self.assertRevoked(events, user_id='a')
+
+    def test_status(self):
+        events = self.replica()
+        self.assertIsNone(events.status())
+        self.write(user_id='a')
+        self.write(user_id='a')
+        self.write(audit_id='b')
+        self.assertRevoked(events, user_id='a')
+
+        self.clock.tick(3)
+
+        self.assertEqual(
+            {
+                'rows': 3,
+                'distinct': 2,
+                'kinds': {('user_id',): 1, ('audit_id',): 1},
+                'age': 3,
+            },
+            events.status(),
+        )
+
+
+class LateRowTests(replica_base.ReplicaTestCase):
+    """Rows appear in another order than their ids and clocks tell."""
+
+    def test_commits_out_of_id_order(self):
+        events = self.replica()
+        self.write(id=7, user_id='late id')
+        self.assertRevoked(events, user_id='late id')
+
+        self.revoke(id=3, user_id='early id')
+
+        self.assertRevoked(events, user_id='early id')
+
+    def test_clocks_that_differ(self):
+        events = self.replica()
+        for seconds in (5, -5, 0, 4, -4):
+            user_id = f'skew {seconds}'
+            self.revoke(
+                seconds=seconds,
+                user_id=user_id,
+                issued_before=replica_base.NOW,
+            )
+            self.assertRevoked(events, user_id=user_id)
+
+    def test_clock_far_ahead_does_not_hide_later_rows(self):
+        events = self.replica()
+        self.revoke(seconds=86400, user_id='from the future')
+        self.assertRevoked(events, user_id='from the future')
+
+        self.revoke(user_id='a')
+
+        self.assertRevoked(events, user_id='a')
+
+    def test_known_rows_are_not_read_again(self):
+        read = []
+
+        class Noting(revoke_sql.Revoke):
+            def read_events(self, since, take, *args, **kwargs):
+                def note(rows):
+                    read.extend(row.id for row in rows)
+                    take(rows)
+
+                return super().read_events(since, note, *args, **kwargs)
+
+        events = self.replica(Noting())
+        for number in range(20):
+            self.revoke(user_id=str(number))
+        self.assertRevoked(events, user_id='0')
+        read.clear()
+
+        row_id = self.revoke(user_id='new')
+        self.assertRevoked(events, user_id='new')
+
+        self.assertEqual([row_id], read)
+
+    def test_id_that_is_given_again(self):
+        events = self.replica()
+        row_id = self.revoke(user_id='a')
+        self.assertRevoked(events, user_id='a')
+        with self.engine.begin() as connection:
+            connection.execute(self.table.delete())
+
+        self.clock.tick(2)
+        self.revoke(id=row_id, user_id='b')
+
+        self.assertRevoked(events, user_id='b')
+
+    def test_ids_that_start_over_after_the_table_was_emptied(self):
+        events = self.replica()
+        for number in range(5):
+            self.revoke(user_id=f'old {number}')
+        self.assertRevoked(events, user_id='old 4')
+        with self.engine.begin() as connection:
+            connection.execute(self.table.delete())
+
+        self.clock.tick(2)
+        for number in range(5):
+            self.revoke(id=number + 1, user_id=f'new {number}')
+
+        for number in range(5):
+            self.assertRevoked(events, user_id=f'new {number}')
+
+    def test_row_of_the_stamp_is_waited_for(self):
+        def sleep(seconds):
+            self.clock.tick(seconds)
+            if len(pauses) == 3:
+                self.write(id=9, user_id='a')
+            pauses.append(seconds)
+
+        pauses = []
+        events = self.replica(sleep=sleep)
+        self.assertValid(events, user_id='a')
+
+        self.cache.row = stamp.Row(9, replica_base.NOW)
+        self.cache.id += 1
+
+        self.assertRevoked(events, user_id='a')
+        self.assertEqual(4, len(pauses))
+
+    def test_row_that_never_comes_is_waited_for_until_the_bound(self):
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+        self.cache.row = stamp.Row(9, replica_base.NOW)
+        self.cache.id += 1
+        before = self.clock()
+
+        self.assertValid(events, user_id='a')
+        waited = self.clock() - before
+        self.assertValid(events, user_id='a')
+
+        self.assertGreaterEqual(waited, 10)
+        self.assertLess(waited, 11)
+        self.assertEqual(before + waited, self.clock())
+
+    def test_row_that_was_pruned_is_not_waited_for(self):
+        self.cache.row = stamp.Row(
+            9, replica_base.NOW - datetime.timedelta(hours=1)
+        )
+        before = self.clock()
+
+        self.assertValid(self.replica(), user_id='a')
+
+        self.assertEqual(before, self.clock())
+
+    def test_causal_read_answers_for_a_row_that_is_not_there(self):
+        asked = []
+
+        class Causal(revoke_sql.Revoke):
+            def read_events(self, *args, causal=False, **kwargs):
+                args, causal = args[:4], causal or args[4:] == (True,)
+                asked.append(causal)
+                super().read_events(*args, **kwargs)
+                return causal
+
+        events = self.replica(Causal())
+        self.assertValid(events, user_id='a')
+        self.cache.row = stamp.Row(9, replica_base.NOW)
+        self.cache.id += 1
+        before = self.clock()
+
+        self.assertValid(events, user_id='a')
+        self.assertEqual(before, self.clock())
+        self.clock.tick(10)
+        self.assertValid(events, user_id='a')
+
+        # The stamp is the reason to ask for it, the bound alone is not.
+        self.assertEqual([True, True, False], asked)
+
+
+class RetentionTests(replica_base.ReplicaTestCase):
+    def setUp(self):
+        super().setUp()
+        self.config(group='token', expiration=3600, allow_expired_window=0)
+        self.config(
+            group='revoke', expiration_buffer=0, longest_token_lifetime=0
+        )
+
+    def token(self, **values):
+        issued_at = replica_base.NOW - datetime.timedelta(days=1)
+        return {**super().token(**values), 'issued_at': issued_at}
+
+    def test_expired_rows_are_not_loaded(self):
+        self.write(seconds=-3601, user_id='old')
+        self.write(seconds=-3600, user_id='live')
+        events = self.replica()
+
+        self.assertRevoked(events, user_id='live')
+        self.assertValid(events, user_id='old')
+        self.assertEqual(1, events.status()['rows'])
+
+    def test_rows_are_forgotten_when_they_expire(self):
+        events = self.replica()
+        self.write(user_id='a')
+        self.assertRevoked(events, user_id='a')
+
+        self.clock.tick(3600)
+        self.assertRevoked(events, user_id='a')
+        self.clock.tick(60)
+
+        self.assertValid(events, user_id='a')
+        self.assertEqual(0, events.status()['distinct'])
+        self.assertEqual(0, events.status()['rows'])
+
+
+class RecountTests(replica_base.ReplicaTestCase):
+    def setUp(self):
+        super().setUp()
+        self.config(group='token', expiration=86400)
+        self.config(group='revoke', recount_interval=600)
+        self.events = self.replica()
+        self.write(user_id='a')
+        self.write(user_id='b')
+        self.assertRevoked(self.events, user_id='a')
+
+    def test_deleted_rows_are_noticed(self):
+        with self.engine.begin() as connection:
+            connection.execute(
+                self.table.delete().where(self.table.c.user_id == 'a')
+            )
+        self.clock.tick(300)
+        self.write(user_id='c')
+
+        self.clock.tick(299)
+        self.events.is_revoked(self.token())
+        self.assertRevoked(self.events, user_id='a', issued_at=self.before())
+        self.clock.tick(1)
+        self.clock.tick(10)
+        self.events.is_revoked(self.token())
+
+        self.assertValid(self.events, user_id='a', issued_at=self.before())
+        self.assertRevoked(self.events, user_id='b', issued_at=self.before())
+        self.assertRevoked(self.events, user_id='c', issued_at=self.before())
+
+    def before(self):
+        return replica_base.NOW - datetime.timedelta(minutes=1)
+
+    def test_row_later_than_the_overlap_is_noticed(self):
+        self.clock.tick(300)
+        self.revoke(user_id='c')
+        self.assertRevoked(self.events, user_id='c')
+        self.revoke(seconds=-200, user_id='late')
+        self.assertValid(self.events, user_id='late', issued_at=self.before())
+
+        self.clock.tick(300)
+        self.events.is_revoked(self.token())
+
+        self.assertRevoked(
+            self.events, user_id='late', issued_at=self.before()
+        )
+
+    def test_equal_counts_load_nothing(self):
+        self.clock.tick(300)
+        self.revoke(user_id='c')
+        self.assertRevoked(self.events, user_id='c')
+        statements = self.statements()
+
+        self.clock.tick(300)
+        self.assertValid(self.events, user_id='z')
+
+        self.assertEqual(2, len(statements))
+        self.assertIn('count(', statements[1])
+
+    def test_zero_turns_it_off(self):
+        self.config(group='revoke', recount_interval=0)
+        statements = self.statements()
+
+        self.clock.tick(86400)
+        self.assertValid(self.events, user_id='z')
+
+        self.assertEqual(1, len(statements))
+
+    def test_failing_count_fails_no_check(self):
+        class NoCount(revoke_sql.Revoke):
+            def count_events(self, since, before):
+                raise db_exception.DBConnectionError
+
+        events = self.replica(NoCount())
+        self.assertRevoked(events, user_id='a')
+
+        self.clock.tick(600)
+
+        self.assertRevoked(events, user_id='a', issued_at=self.before())
+
+
+class FailureTests(replica_base.ReplicaTestCase):
+    """The table cannot be read."""
+
+    def test_serves_until_the_bound_and_fails_after_it(self):
+        self.revoke(user_id='a')
+        events = self.replica()
+        self.assertRevoked(events, user_id='a')
+        self.take_away()
+        self.cache.row = None
+        self.cache.id += 1
+
+        self.clock.tick(9)
+        self.assertRevoked(events, user_id='a')
+        self.assertValid(events, user_id='b')
+        self.clock.tick(1)
+        for _ in range(2):
+            self.assertRaises(
+                db_exception.DBError, events.is_revoked, self.token()
+            )
+
+        self.write_back(user_id='b')
+        self.assertRevoked(events, user_id='b')
+
+    def write_back(self, **values):
+        self.bring_back()
+        self.write(**values)
+
+    def test_first_check_fails(self):
+        self.take_away()
+        events = self.replica()
+        self.assertRaises(
+            db_exception.DBError, events.is_revoked, self.token()
+        )
+
+        self.write_back(user_id='a')
+
+        self.assertRevoked(events, user_id='a')
+
+    def test_fails_at_once_if_a_row_is_known_to_be_missing(self):
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+        self.revoke(user_id='a')
+        self.take_away()
+
+        self.assertRaises(
+            db_exception.DBError, events.is_revoked, self.token()
+        )
+
+    def test_fails_at_once_after_a_local_write(self):
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+        self.write(user_id='a')
+        events.written(None)
+        self.take_away()
+
+        self.assertRaises(
+            db_exception.DBError, events.is_revoked, self.token()
+        )
+
+    def test_without_a_bound_it_never_serves(self):
+        events = self.replica(cache=None)
+        self.assertValid(events, user_id='a')
+        self.take_away()
+
+        self.assertRaises(
+            db_exception.DBError, events.is_revoked, self.token()
+        )
+
+    def test_failing_database_is_tried_once_a_second(self):
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+        self.take_away()
+        self.cache.id += 1
+        statements = self.statements()
+
+        for _ in range(10):
+            self.assertValid(events, user_id='a')
+        self.assertEqual(1, len(statements))
+        self.clock.tick(1)
+        self.assertValid(events, user_id='a')
+
+        self.assertEqual(2, len(statements))
+
+    def test_sync_that_fails_half_way_loses_nothing(self):
+        class HalfWay(revoke_sql.Revoke):
+            fails = False
+
+            def _read(self, connection, query, take, stream):
+                rows = connection.execute(query).all()
+                if self.fails:
+                    take(rows[:1])
+                    raise db_exception.DBConnectionError
+                take(rows)
+
+        driver = HalfWay()
+        events = self.replica(driver)
+        self.revoke(user_id='first')
+        self.assertRevoked(events, user_id='first')
+        self.clock.tick(500)
+        driver.fails = True
+        self.revoke(user_id='newest')
+        self.write(seconds=-400, user_id='older')
+        self.assertRaises(
+            db_exception.DBError, events.is_revoked, self.token()
+        )
+
+        driver.fails = False
+
+        issued_at = replica_base.NOW
+        self.assertRevoked(events, user_id='newest', issued_at=issued_at)
+        self.assertRevoked(events, user_id='older', issued_at=issued_at)
+
+
+class ThreadTests(replica_base.ReplicaTestCase):
+    def run_threads(self, number, target):
+        results = []
+
+        def run():
+            results.append(target())
+
+        threads = [threading.Thread(target=run) for _ in range(number)]
+        for thread in threads:
+            thread.start()
+        return threads, results
+
+    def test_one_thread_reads_for_all_that_wait(self):
+        entered, leave = threading.Event(), threading.Event()
+
+        class Slow(revoke_sql.Revoke):
+            reads = 0
+
+            def read_events(self, *args, **kwargs):
+                self.reads += 1
+                entered.set()
+                leave.wait(60)
+                return super().read_events(*args, **kwargs)
+
+        driver = Slow()
+        events = self.replica(driver)
+        self.write(user_id='a')
+        token = self.token(user_id='a')
+        threads, results = self.run_threads(
+            1, lambda: events.is_revoked(token)
+        )
+        entered.wait(60)
+        more, others = self.run_threads(8, lambda: events.is_revoked(token))
+        leave.set()
+        for thread in threads + more:
+            thread.join(60)
+
+        self.assertEqual([True] * 9, results + others)
+        # Those that came during the first read may need a second one.
+        self.assertLessEqual(driver.reads, 2)
+
+    def test_sync_that_began_before_the_stamp_was_read_does_not_count(self):
+        entered, leave = threading.Event(), threading.Event()
+
+        class Slow(revoke_sql.Revoke):
+            def read_events(self, *args, **kwargs):
+                causal = super().read_events(*args, **kwargs)
+                entered.set()
+                leave.wait(60)
+                return causal
+
+        events = self.replica(Slow())
+        token = self.token(user_id='a')
+        first, _ = self.run_threads(1, lambda: events.is_revoked(token))
+        entered.wait(60)
+        # The first thread has read the table; now it changes.
+        self.revoke(user_id='a')
+        second, results = self.run_threads(1, lambda: events.is_revoked(token))
+        leave.set()
+        for thread in first + second:
+            thread.join(60)
+
+        self.assertEqual([True], results)
+
+    def test_old_copy_serves_while_all_is_loaded_anew(self):
+        entered, leave = threading.Event(), threading.Event()
+
+        class Slow(revoke_sql.Revoke):
+            slow = False
+
+            def read_events(self, since, take, known=(), *args, **kwargs):
+                if self.slow and not known:
+                    entered.set()
+                    leave.wait(60)
+                return super().read_events(since, take, known, *args, **kwargs)
+
+            def count_events(self, since, before):
+                self.slow = True
+                return super().count_events(since, before) + 1
+
+        self.config(group='token', expiration=86400)
+        events = self.replica(Slow())
+        self.write(user_id='a')
+        token = self.token(user_id='a')
+        self.assertTrue(events.is_revoked(token))
+        self.clock.tick(600)
+        loader, results = self.run_threads(1, lambda: events.is_revoked(token))
+        self.assertTrue(entered.wait(60))
+
+        self.assertTrue(events.is_revoked(token))
+        self.revoke(user_id='b')
+        self.assertRevoked(events, user_id='b')
+        leave.set()
+        loader[0].join(60)
+
+        self.assertEqual([True], results)
+        self.assertRevoked(events, user_id='b')
+        self.assertEqual(2, events.status()['rows'])
+
+
+class ForkTests(replica_base.ReplicaTestCase):
+    def in_child(self, check):
+        """Whether a check is true in a forked process."""
+        child = os.fork()
+        if not child:
+            code = 1
+            try:
+                code = 0 if check() else 1
+            finally:
+                os._exit(code)
+        _, status = os.waitpid(child, 0)
+        return os.waitstatus_to_exitcode(status) == 0
+
+    def test_child_loads_for_itself_while_a_thread_holds_the_lock(self):
+        entered, leave = threading.Event(), threading.Event()
+        parent = os.getpid()
+
+        class Stuck(revoke_sql.Revoke):
+            def read_events(self, *args, **kwargs):
+                if os.getpid() == parent and threading.current_thread() is (
+                    thread
+                ):
+                    entered.set()
+                    leave.wait(60)
+                return super().read_events(*args, **kwargs)
+
+        self.write(user_id='a')
+        events = self.replica(Stuck())
+        token = self.token(user_id='a')
+        thread = threading.Thread(target=events.is_revoked, args=(token,))
+        thread.start()
+        self.addCleanup(thread.join, 60)
+        self.addCleanup(leave.set)
+        self.assertTrue(entered.wait(60))
+
+        self.assertTrue(self.in_child(lambda: events.is_revoked(token)))
+
+    def test_child_and_parent_go_on_apart(self):
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+        token = self.token(user_id='a')
+
+        def revoke_in_child():
+            self.write(user_id='a')
+            events.written(None)
+            return events.is_revoked(token)
+
+        self.assertTrue(self.in_child(revoke_in_child))
+        self.assertFalse(events.is_revoked(token))
+        self.clock.tick(10)
+        self.assertTrue(events.is_revoked(token))

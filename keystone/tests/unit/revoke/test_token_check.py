@@ -1,0 +1,208 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import uuid
+
+import fixtures
+from oslo_log import log
+
+from keystone.common import cache
+from keystone.common import provider_api
+import keystone.conf
+import keystone.exception
+from keystone.models import revoke_model
+from keystone.revoke.backends import base as driver_base
+from keystone.revoke import core
+from keystone.revoke import stamp
+from keystone.tests.unit.revoke import base
+
+CONF = keystone.conf.CONF
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class OtherDriver(driver_base.RevokeDriverBase):
+    """A driver as others write it: it has no incremental read."""
+
+    def __init__(self):
+        self.events = []
+        self.asked = []
+
+    def list_events(self, last_fetch=None, token=None):
+        self.asked.append(token)
+        return self.events
+
+    def revoke(self, event):
+        self.events.append(event)
+
+
+class TokenCheckTests(base.TokenTestCase):
+    """Which way the manager checks a token."""
+
+    def setUp(self):
+        super().setUp()
+        self.manager = PROVIDERS.revoke_api
+        self.log = self.useFixture(fixtures.FakeLogger(level=log.INFO))
+        values = revoke_model.blank_token_data(self.expiry(0))
+        self.values = {**values, 'user_id': uuid.uuid4().hex}
+
+    def use(self, driver):
+        self.addCleanup(setattr, self.manager, 'driver', self.manager.driver)
+        self.manager.driver = driver
+        return driver
+
+    def no_list(self, *args, **kwargs):
+        self.fail('this read was not to be')
+
+    def assertUserRevoked(self):
+        self.assertRaises(
+            keystone.exception.TokenNotFound,
+            self.manager.check_token,
+            self.values,
+        )
+
+    def test_sql_driver_is_not_asked_for_each_token(self):
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'keystone.revoke.backends.sql.Revoke.list_events', self.no_list
+            )
+        )
+        self.manager.check_token(self.values)
+        self.manager.revoke_by_user(self.values['user_id'])
+        self.assertUserRevoked()
+
+    def test_use_tree_off_takes_the_path_of_the_driver(self):
+        self.config_fixture.config(group='revoke', use_tree=False)
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'keystone.revoke.backends.incremental.SQLRead.read_events',
+                self.no_list,
+            )
+        )
+        self.manager.check_token(self.values)
+        self.manager.revoke_by_user(self.values['user_id'])
+        self.assertUserRevoked()
+
+    def test_switch_works_both_ways_without_a_restart(self):
+        for use_tree in (True, False, True):
+            self.config_fixture.config(group='revoke', use_tree=use_tree)
+            self.manager.check_token(self.values)
+        self.config_fixture.config(group='revoke', use_tree=False)
+        self.manager.revoke_by_user(self.values['user_id'])
+        for use_tree in (True, False, True):
+            self.config_fixture.config(group='revoke', use_tree=use_tree)
+            self.assertUserRevoked()
+
+    def test_driver_without_incremental_read_is_asked_for_each_token(self):
+        driver = self.use(OtherDriver())
+
+        self.manager.check_token(self.values)
+        self.manager.check_token(self.values)
+        self.manager.revoke_by_user(self.values['user_id'])
+
+        self.assertUserRevoked()
+        self.assertEqual(3, len(driver.asked))
+        self.assertEqual(1, self.log.output.count('has no incremental read'))
+
+    def test_revocation_shows_in_the_list_of_events(self):
+        self.manager.revoke_by_user('a')
+        self.assertEqual(
+            ['a'], [event.user_id for event in self.manager.list_events()]
+        )
+
+
+class SharedStampTests(base.TokenTestCase):
+    """The stamp as it stands in the cache."""
+
+    def setUp(self):
+        super().setUp()
+        # The regions keep the in-process backend they were made with.
+        self.config_fixture.config(
+            group='cache', backend='dogpile.cache.memcached'
+        )
+        self.stamp = stamp.SharedStamp(core.REVOKE_REGION)
+
+    def test_stamp_stays_until_something_is_revoked(self):
+        before = self.stamp.read()
+        self.assertEqual(before, self.stamp.read())
+
+        PROVIDERS.revoke_api.revoke_by_user('a')
+
+        self.assertNotEqual(before, self.stamp.read())
+
+    def test_stamp_is_that_of_the_region(self):
+        before = self.stamp.read()
+        core.REVOKE_REGION.invalidate()
+        self.assertNotEqual(before, self.stamp.read())
+
+    def test_last_row(self):
+        event = revoke_model.RevokeEvent(user_id='a')
+        PROVIDERS.revoke_api.revoke(event)
+        row = self.stamp.last_row()
+        self.assertEqual(event.revoked_at, row.revoked_at)
+        self.assertIsInstance(row.id, int)
+
+        PROVIDERS.revoke_api.revoke(event)
+
+        self.assertEqual(row.id + 1, self.stamp.last_row().id)
+
+    def test_row_is_told_before_the_stamp_changes(self):
+        rows = []
+
+        def invalidate(_region):
+            rows.append(self.stamp.last_row())
+
+        PROVIDERS.revoke_api.revoke_by_user('a')
+        before = self.stamp.last_row()
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'dogpile.cache.region.CacheRegion.invalidate', invalidate
+            )
+        )
+
+        PROVIDERS.revoke_api.revoke_by_user('b')
+
+        self.assertEqual(before.id + 1, rows[0].id)
+
+    def test_nothing_is_known_of_the_last_row_after_a_flush(self):
+        PROVIDERS.revoke_api.revoke_by_user('a')
+        cache.CACHE_INVALIDATION_REGION.delete(stamp._ROW_KEY)
+        self.assertIsNone(self.stamp.last_row())
+
+    def test_no_stamp_where_the_cache_is_not_shared(self):
+        for backend, enabled in (
+            ('dogpile.cache.memory', True),
+            ('dogpile.cache.null', True),
+            ('oslo_cache.dict', True),
+            ('dogpile.cache.memcached', False),
+        ):
+            self.config_fixture.config(
+                group='cache', backend=backend, enabled=enabled
+            )
+            self.assertFalse(self.stamp.is_shared)
+            self.assertIsNone(self.stamp.read())
+            self.assertIsNone(self.stamp.last_row())
+
+    def test_failing_cache_equals_no_stamp(self):
+        def fail(*args, **kwargs):
+            raise ConnectionError
+
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'dogpile.cache.region.CacheRegion.get_or_create', fail
+            )
+        )
+        self.useFixture(
+            fixtures.MonkeyPatch('dogpile.cache.region.CacheRegion.get', fail)
+        )
+
+        self.assertNotEqual(self.stamp.read(), self.stamp.read())
+        self.assertIsNone(self.stamp.last_row())
