@@ -1,0 +1,82 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import http.client
+
+from oslo_context import context as oslo_context
+
+from keystone.common import provider_api
+from keystone.models import revoke_model
+from keystone.revoke import core
+from keystone.tests.unit import test_v3
+from keystone.token import provider
+
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class RequestLocalCacheTests(test_v3.RestfulTestCase):
+    """What a request has cached for itself does not outlive it."""
+
+    def setUp(self):
+        super().setUp()
+        # A shared cache, as far as Keystone can tell. The regions keep the
+        # in-process backend that they were made with.
+        self.config_fixture.config(
+            group='cache', backend='dogpile.cache.memcached'
+        )
+
+    def elsewhere(self, function, *args, **kwargs):
+        """Call a function as another worker does, with its own context."""
+        ours = oslo_context.get_current()
+        oslo_context.RequestContext(overwrite=True)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            ours.update_store()
+
+    def revoke_user(self):
+        """Revoke without a word to the managers of this process."""
+        PROVIDERS.revoke_api.driver.revoke(
+            revoke_model.RevokeEvent(user_id=self.user_id)
+        )
+        core.REVOKE_REGION.invalidate()
+        provider.TOKENS_REGION.invalidate()
+
+    def ask(self, token, expected_status):
+        """Validate a token for itself, as the caller and as the subject."""
+        self.get(
+            '/auth/tokens',
+            token=token,
+            headers={'X-Subject-Token': token},
+            expected_status=expected_status,
+        )
+
+    def test_caller_whose_token_was_revoked_elsewhere(self):
+        token = self.get_scoped_token()
+        self.ask(token, http.client.OK)
+
+        self.elsewhere(self.revoke_user)
+
+        self.ask(token, http.client.UNAUTHORIZED)
+
+    def test_caller_who_lost_the_role_elsewhere(self):
+        token = self.get_scoped_token()
+        self.ask(token, http.client.OK)
+
+        self.elsewhere(
+            PROVIDERS.assignment_api.delete_grant,
+            self.role_id,
+            user_id=self.user_id,
+            project_id=self.project_id,
+        )
+
+        self.ask(token, http.client.UNAUTHORIZED)
