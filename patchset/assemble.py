@@ -47,7 +47,7 @@ def ensure(pin):
     source = upstream.ensure(pin)
     topics = series.load(pin.release)
     tree = paths.assembled(pin.release)
-    with locking.exclusive(pin.release):
+    with locking.exclusive(tree):
         if tree.is_dir():
             assert_clean(tree, pin)
             if is_current(tree, pin):

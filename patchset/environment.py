@@ -54,7 +54,7 @@ class Environment:
         :raises patchset.errors.Error: a system package is missing, or the
             lock's packages cannot be had or do not match their hashes
         """
-        with locking.exclusive(self.path.name):
+        with locking.exclusive(self.path):
             if not (self.path / 'complete').is_file():
                 self._make()
         return self

@@ -10,24 +10,25 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""One writer at a time below the build folder."""
+"""One writer at a time of what is below the build folder."""
 
 import contextlib
 import fcntl
 
-from patchset import paths
 from patchset import progress
 
 
 @contextlib.contextmanager
-def exclusive(name):
-    """Hold the lock file of ``name``, waiting for its holder if need be."""
-    folder = paths.BUILD / 'locks'
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / name, 'w') as handle:
+def exclusive(path):
+    """Hold the lock of a file or folder, waiting for its holder if need be.
+
+    The lock file stands beside it, so that all who share it agree.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path.parent / f'.{path.name}.lock', 'w') as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress.step(f'waiting for another ./ks to finish with {name}')
+            progress.step(f'waiting for another ./ks that makes {path.name}')
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield

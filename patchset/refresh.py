@@ -201,7 +201,7 @@ def refresh(pin, topic=None):
             f'both {tree} and what it was made from (patches/, overlay) were '
             f'edited since: undo one of them'
         )
-    with locking.exclusive(pin.release):
+    with locking.exclusive(tree):
         edited = git.names(tree, 'status', '--porcelain', '-z')
         if edited and not topic:
             raise errors.Error(

@@ -34,8 +34,8 @@ def ensure(pin):
     :param pin: a :class:`patchset.pins.Pin`
     :raises patchset.errors.Error: no network, or the wrong sha256
     """
-    with locking.exclusive(f'keystone-{pin.version}'):
-        archive = paths.BUILD / 'upstream' / pin.file
+    archive = paths.BUILD / 'upstream' / pin.file
+    with locking.exclusive(archive):
         if not archive.is_file():
             _download(pin, archive)
         _verify(pin, archive)

@@ -122,6 +122,7 @@ class Suite:
                 [self._environment.python, '-P', _READER],
                 stdin=suite.stdout, stdout=subprocess.PIPE, stderr=log,
             )  # fmt: skip
+            stack.enter_context(reader.stdout)
             stack.callback(child.stop, reader)
             suite.stdout.close()  # the reader has it
             stack.enter_context(_telling(self.label, report, expected))
@@ -197,10 +198,14 @@ class Suite:
         return errors.Error(f'{self.label}: {what}: {reason}; see {self.log}')
 
 
+@contextlib.contextmanager
 def _temporary():
-    return tempfile.TemporaryDirectory(
+    with tempfile.TemporaryDirectory(
         prefix='ks-test-', ignore_cleanup_errors=True
-    )
+    ) as folder:
+        # As /tmp is: servers that the tests start use it as other users.
+        os.chmod(folder, 0o1777)
+        yield folder
 
 
 def _read(log):
