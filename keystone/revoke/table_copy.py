@@ -158,11 +158,11 @@ class TableCopy:
         recent = self._recent
         count = self._rows
         for row in rows:
-            revoked_at = row.revoked_at
-            if recent.get(row.id) == revoked_at:
+            row_id, revoked_at = row.id, row.revoked_at
+            if recent.get(row_id) == revoked_at:
                 continue
             add(row)
-            recent[row.id] = revoked_at
+            recent[row_id] = revoked_at
             count[_minute(revoked_at)] += 1
             if revoked_at > self._newest:
                 self._newest = revoked_at
