@@ -1,0 +1,111 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Worker processes of Keystone's revocation manager, for tests."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import testtools
+
+from patchset import pins
+from patchset import trees
+from patchset.inside import __path__ as _inside
+
+BOUND = 2  # seconds, for each worker
+
+
+class Worker:
+    """A process of its own; see inside/revoke_worker.py."""
+
+    def __init__(self, database, cache=None, **revoke):
+        options = {
+            'database': {'connection': database, 'max_retries': 1},
+            'cache': {'enabled': True, 'backend': 'dogpile.cache.memory'},
+            'revoke': {'sync_interval': BOUND, **revoke},
+        }
+        if cache:
+            options['cache'].update(
+                backend='dogpile.cache.memcached',
+                memcache_servers=[cache],
+                memcache_dead_retry=1,
+            )
+        tree = trees.get(pins.load(pins.newest()))
+        self._process = subprocess.Popen(
+            [
+                sys.executable, '-P', '-Wignore',
+                os.path.join(*_inside, 'revoke_worker.py'),
+            ],
+            env={**os.environ, 'PYTHONPATH': str(tree)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )  # fmt: skip
+        self._send(options)
+
+    def _send(self, message):
+        self._process.stdin.write(json.dumps(message) + '\n')
+        self._process.stdin.flush()
+
+    def _answer(self):
+        return json.loads(self._process.stdout.readline())
+
+    def ready(self):
+        """Wait until it takes commands."""
+        assert self._answer() == 'ready'
+        return self
+
+    def ask(self, command, argument=None):
+        """Its answer to one command."""
+        self._send({command: argument})
+        return self._answer()
+
+    def check(self, **values):
+        return self.ask('check', values)
+
+    def revoke(self, **attributes):
+        return self.ask('revoke', attributes)
+
+    def is_alive(self):
+        return self._process.poll() is None
+
+    def stop(self):
+        self._process.stdin.close()
+        self._process.wait(60)
+        self._process.stdout.close()
+
+
+class WorkerTestCase(testtools.TestCase):
+    def worker(self, *args, **kwargs):
+        """Start a worker that ends with the test."""
+        worker = Worker(*args, **kwargs)
+        self.addCleanup(worker.stop)
+        self.addCleanup(lambda: self.assertTrue(worker.is_alive()))
+        return worker.ready()
+
+    def assertRevoked(self, worker, **values):
+        self.assertEqual('revoked', worker.check(**values), values)
+
+    def assertValid(self, worker, **values):
+        self.assertEqual('valid', worker.check(**values), values)
+
+    def eventually(self, answer, worker, patience, **values):
+        """Wait until a check has the answer; the seconds it took."""
+        began = time.monotonic()
+        while worker.check(**values) != answer:
+            self.assertLess(time.monotonic() - began, patience, answer)
+            time.sleep(0.02)
+        return time.monotonic() - began

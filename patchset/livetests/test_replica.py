@@ -1,0 +1,349 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The replica of the revocation events against real servers.
+
+Each worker is a process of its own; databases and caches are those of the
+distribution. Nothing revoked may pass once the bound is over, nothing that is
+not revoked may be refused, and no worker may end.
+"""
+
+import datetime
+import os
+import signal
+import threading
+import time
+import uuid
+
+import sqlalchemy
+import testtools.content
+
+from patchset.livetests import base
+from patchset.services import mariadb
+from patchset.services import memcached
+from patchset.services import postgresql
+
+ROUNDS = 500
+ROWS = 100_000
+LOAD = 3  # seconds that they may take
+PATIENCE = 30
+
+
+def kill(server):
+    """End a server's process, and leave its files."""
+    os.kill(server.pid, signal.SIGKILL)
+    server._process.wait(PATIENCE)
+
+
+def revive(server):
+    """Start a killed server again, on its port and with its files."""
+    server._process = server._spawn(server._command())
+    while not server._answers():
+        time.sleep(0.05)
+
+
+class _ReplicaTests:
+    """What holds on each database; a subclass names it."""
+
+    kind = None
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server = cls.kind()
+        cls.server.start()
+        cls.addClassCleanup(cls.server.stop)
+        cls.cache = memcached.Memcached()
+        cls.cache.start()
+        cls.addClassCleanup(cls.cache.stop)
+
+    def setUp(self):
+        super().setUp()
+        self.url = self.server.url(f'k{uuid.uuid4().hex}')
+        self.engine = sqlalchemy.create_engine(self.url)
+        self.addCleanup(self.engine.dispose)
+        self.cache.flush()
+
+    def workers(self, number=2, **revoke):
+        made = [
+            self.worker(self.url, self.cache.address, **revoke)
+            for _ in range(number)
+        ]
+        # The table is there; read it, so that each has a replica of it.
+        for worker in made:
+            self.assertValid(worker, user_id='nobody')
+        return made
+
+    def row(self, seconds=0, **values):
+        """Values of a row whose writer's clock is so far ahead of ours."""
+        now = datetime.datetime.now(datetime.UTC)
+        moment = now.replace(microsecond=0, tzinfo=None)
+        values['issued_before'] = moment
+        values['revoked_at'] = moment + datetime.timedelta(seconds=seconds)
+        return values
+
+    def insert(self, connection, **values):
+        names = ', '.join(values)
+        marks = ', '.join(f':{name}' for name in values)
+        connection.execute(
+            sqlalchemy.text(
+                f'INSERT INTO revocation_event ({names}) VALUES ({marks})'
+            ),
+            values,
+        )
+
+    def write(self, seconds=0, **values):
+        with self.engine.begin() as connection:
+            self.insert(connection, **self.row(seconds, **values))
+
+    def run_sql(self, statement):
+        with self.engine.begin() as connection:
+            connection.execute(sqlalchemy.text(statement))
+
+    def test_revoked_on_one_refused_on_the_other_at_once(self):
+        one, other = self.workers()
+        for number in range(ROUNDS):
+            audit_id = f'audit {number}'
+            self.assertValid(other, audit_id=audit_id)
+            self.assertIsNone(one.revoke(audit_id=audit_id))
+            self.assertRevoked(other, audit_id=audit_id)
+            one, other = other, one
+        # The last to check, which has read them all.
+        self.assertEqual(ROUNDS, one.ask('status')[0])
+
+    def test_without_a_shared_cache(self):
+        one, other = (self.worker(self.url) for _ in range(2))
+        for number in range(ROUNDS // 5):
+            audit_id = f'audit {number}'
+            self.assertValid(other, audit_id=audit_id)
+            self.assertIsNone(one.revoke(audit_id=audit_id))
+            self.assertRevoked(other, audit_id=audit_id)
+
+    def test_without_a_shared_cache_with_an_interval(self):
+        one, other = (
+            self.worker(self.url, sync_interval_without_cache=base.BOUND)
+            for _ in range(2)
+        )
+        for number in range(5):
+            audit_id = f'audit {number}'
+            self.assertValid(other, audit_id=audit_id)
+            self.assertIsNone(one.revoke(audit_id=audit_id))
+            self.assertRevoked(one, audit_id=audit_id)
+            time.sleep(base.BOUND)
+            self.assertRevoked(other, audit_id=audit_id)
+
+    def test_row_without_a_stamp(self):
+        one, other = self.workers()
+        self.write(user_id='a')
+        time.sleep(base.BOUND)
+        self.assertRevoked(one, user_id='a')
+        self.assertRevoked(other, user_id='a')
+
+    def test_commits_out_of_id_order(self):
+        self.workers_table()
+        # Each revocation prunes, and locks the first row it leaves.
+        self.write(-600, user_id='old')
+        one, other = self.workers()
+        for number in range(20):
+            early, late = f'early {number}', f'late {number}'
+            with self.engine.begin() as slow:
+                self.insert(slow, **self.row(user_id=early))
+                self.assertIsNone(one.revoke(user_id=late))
+                self.assertRevoked(other, user_id=late)
+                self.assertValid(other, user_id=early)
+            one.ask('invalidate')
+            self.assertRevoked(other, user_id=early)
+            self.assertRevoked(one, user_id=early)
+
+    def test_clocks_skewed_by_five_seconds(self):
+        one, other = self.workers()
+        for seconds in (5, -5, 0, 5, -5, 3, -4):
+            user_id = uuid.uuid4().hex
+            self.write(seconds, user_id=user_id)
+            one.ask('invalidate')
+            self.assertRevoked(other, user_id=user_id)
+            self.assertRevoked(one, user_id=user_id)
+
+    def test_rows_deleted_by_an_operator(self):
+        for number in range(10):
+            self.workers_table()
+            self.write(-600, user_id=f'old {number}')
+        (one,) = self.workers(1, recount_interval=1)
+        self.assertRevoked(one, user_id='old 3')
+        # Rows of the last minute are not counted: they may be on their way.
+        self.write(user_id='new')
+        self.run_sql("DELETE FROM revocation_event WHERE user_id = 'old 3'")
+        self.eventually('valid', one, PATIENCE, user_id='old 3')
+        self.assertRevoked(one, user_id='old 4')
+        self.assertRevoked(one, user_id='new')
+
+    def workers_table(self):
+        """Make the table, as the first worker does."""
+        if not sqlalchemy.inspect(self.engine).has_table('revocation_event'):
+            self.worker(self.url)
+
+    def test_table_truncated(self):
+        self.workers_table()
+        self.write(-600, user_id='old')
+        one, other = self.workers(recount_interval=1)
+        for number in range(5):
+            one.revoke(user_id=f'before {number}')
+        self.assertRevoked(other, user_id='before 4')
+        self.run_sql('TRUNCATE TABLE revocation_event' + self.restart_identity)
+        time.sleep(1)
+        for number in range(5):
+            one.revoke(user_id=f'after {number}')
+        for number in range(5):
+            self.assertRevoked(other, user_id=f'after {number}')
+        self.eventually('valid', other, PATIENCE, user_id='old')
+        for number in range(5):
+            self.assertRevoked(other, user_id=f'after {number}')
+            self.assertRevoked(one, user_id=f'after {number}')
+
+    def test_cache_emptied(self):
+        one, other = self.workers()
+        one.revoke(user_id='a')
+        self.cache.flush()
+        self.assertRevoked(other, user_id='a')
+        one.revoke(user_id='b')
+        self.cache.flush()
+        self.assertRevoked(other, user_id='b')
+        self.assertValid(other, user_id='c')
+
+    def test_cache_unreachable_and_back(self):
+        one, other = self.workers()
+        one.revoke(user_id='before')
+        self.assertRevoked(other, user_id='before')
+        kill(self.cache)
+        try:
+            self.assertIsNone(one.revoke(user_id='without'))
+            self.assertRevoked(other, user_id='without')
+            self.assertRevoked(other, user_id='before')
+            self.assertValid(other, user_id='c')
+        finally:
+            revive(self.cache)
+        # A client may take a while to see that the server is back, and
+        # reads another stamp than its peers until then.
+        for number in range(10):
+            user_id = f'back {number}'
+            self.assertIsNone(one.revoke(user_id=user_id))
+            self.eventually(
+                'revoked', other, 1.5 * base.BOUND, user_id=user_id
+            )
+            self.assertValid(other, user_id='c')
+
+    def test_two_caches_that_disagree(self):
+        with memcached.Memcached() as second:
+            one = self.worker(self.url, self.cache.address)
+            other = self.worker(self.url, second.address)
+            for number in range(3):
+                user_id = f'user {number}'
+                self.assertValid(other, user_id=user_id)
+                self.assertIsNone(one.revoke(user_id=user_id))
+                self.assertRevoked(one, user_id=user_id)
+                time.sleep(base.BOUND)
+                self.assertRevoked(other, user_id=user_id)
+
+    def test_database_stopped_and_started(self):
+        one, other = self.workers()
+        one.revoke(user_id='a')
+        self.assertRevoked(other, user_id='a')
+        self.assertRevoked(one, user_id='a')
+        # These servers write a commit to their files a second later.
+        time.sleep(2)
+        self.assertRevoked(other, user_id='a')
+        kill(self.server)
+        try:
+            began = time.monotonic()
+            self.assertRevoked(other, user_id='a')
+            while time.monotonic() - began <= base.BOUND:
+                answer = other.check(user_id='b')
+                self.assertIn(answer[:6], ('valid', 'failed'))
+                time.sleep(0.1)
+            for user_id in ('a', 'b'):
+                self.assertStartsWith('failed', other.check(user_id=user_id))
+                self.assertStartsWith('failed', one.check(user_id=user_id))
+        finally:
+            self.engine.dispose()
+            revive(self.server)
+        self.eventually('revoked', other, PATIENCE, user_id='a')
+        self.eventually('revoked', one, PATIENCE, user_id='a')
+        self.assertValid(other, user_id='b')
+        self.assertIsNone(one.revoke(user_id='b'))
+        self.assertRevoked(other, user_id='b')
+
+    def assertStartsWith(self, start, text):
+        self.assertEqual(start, text[: len(start)])
+
+    def test_many_writers(self):
+        workers = self.workers(3)
+        watcher = workers.pop()
+        done = []
+
+        def revoke(worker, name):
+            for number in range(100):
+                user_id = f'{name} {number}'
+                worker.revoke(user_id=user_id)
+                done.append(user_id)
+
+        threads = [
+            threading.Thread(target=revoke, args=(worker, str(name)))
+            for name, worker in enumerate(workers)
+        ]
+        for thread in threads:
+            thread.start()
+        checked = 0
+        while checked < 200:
+            if len(done) > checked:
+                # Its revocation was answered before this check began.
+                self.assertRevoked(watcher, user_id=done[checked])
+                checked += 1
+            self.assertValid(watcher, user_id='nobody')
+        for thread in threads:
+            thread.join(PATIENCE)
+
+    def test_load_of_many_rows(self):
+        self.workers_table()
+        rows = [
+            self.row(-number % 3600 - 60, audit_chain_id=uuid.uuid4().hex[:22])
+            for number in range(ROWS)
+        ]
+        with self.engine.begin() as connection:
+            for first in range(0, ROWS, 1000):
+                connection.execute(
+                    sqlalchemy.text(
+                        'INSERT INTO revocation_event (audit_chain_id, '
+                        'issued_before, revoked_at) VALUES (:audit_chain_id,'
+                        ' :issued_before, :revoked_at)'
+                    ),
+                    rows[first : first + 1000],
+                )
+        worker = self.worker(self.url, self.cache.address)
+        began = time.monotonic()
+        self.assertValid(worker, user_id='nobody')
+        seconds = time.monotonic() - began
+        self.addDetail(
+            'load', testtools.content.text_content(f'{seconds:.2f} s')
+        )
+        self.assertEqual(ROWS, worker.ask('status')[0])
+        self.assertRevoked(worker, audit_chain_id=rows[7]['audit_chain_id'])
+        self.assertLess(seconds, LOAD)
+
+
+class MariaDBReplicaTestCase(_ReplicaTests, base.WorkerTestCase):
+    kind = mariadb.MariaDB
+    restart_identity = ''
+
+
+class PostgreSQLReplicaTestCase(_ReplicaTests, base.WorkerTestCase):
+    kind = postgresql.PostgreSQL
+    restart_identity = ' RESTART IDENTITY'
