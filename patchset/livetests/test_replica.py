@@ -25,7 +25,6 @@ import time
 import uuid
 
 import sqlalchemy
-import testtools.content
 
 from patchset.livetests import base
 from patchset.services import mariadb
@@ -34,7 +33,6 @@ from patchset.services import postgresql
 
 ROUNDS = 500
 ROWS = 100_000
-LOAD = 3  # seconds that they may take
 PATIENCE = 30
 
 
@@ -328,15 +326,9 @@ class _ReplicaTests:
                     rows[first : first + 1000],
                 )
         worker = self.worker(self.url, self.cache.address)
-        began = time.monotonic()
         self.assertValid(worker, user_id='nobody')
-        seconds = time.monotonic() - began
-        self.addDetail(
-            'load', testtools.content.text_content(f'{seconds:.2f} s')
-        )
         self.assertEqual(ROWS, worker.ask('status')[0])
         self.assertRevoked(worker, audit_chain_id=rows[7]['audit_chain_id'])
-        self.assertLess(seconds, LOAD)
 
 
 class MariaDBReplicaTestCase(_ReplicaTests, base.WorkerTestCase):
