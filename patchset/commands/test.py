@@ -21,6 +21,7 @@
   proof        the topics' tests fail where their patches are not applied
   docs         the documentation and the release notes build
   upstream     upstream's whole unit suite, MariaDB and PostgreSQL included
+  workers      the revocation replica against servers that fail
   tempest      tempest's identity tests and keystone-tempest-plugin's
 
 Without a name the first six run, which takes under ten minutes once

@@ -14,16 +14,12 @@
 
 Tokens, and what makes and revokes them: trusts, application credentials
 and OAuth; the tests of the patch set's own tempest plugin as well. The part
-``tempest`` runs them all. Then this repository's own tests of worker processes
-and of two Keystones, which start and stop the servers they need.
+``tempest`` runs them all.
 """
 
-from patchset import environment
-from patchset import paths
 from patchset.testing import stestr
 from patchset.testing import tempest
 
-FOLDER = 'patchset/livetests'
 EXPRESSION = (
     r'^tempest\.api\.identity\..*\.test_(tokens|trusts|application_cred)'
     r'|^keystone_tempest_plugin\..*\.test_(token|oauth1_tokens)\.'
@@ -39,12 +35,4 @@ def run(options):
     """
     expression = stestr.both(EXPRESSION, options.expression)
     _, report = tempest.Tempest(options, 'live').run(expression)
-    if options.stock:
-        return report.result
-    venv = environment.Environment(options.pin.release, 'test').ensure()
-    suite = stestr.Suite(
-        options.label('live-workers'), venv, paths.ROOT, folder=FOLDER
-    )
-    # These tests wait for each other's time: one after the other.
-    workers = suite.run(options.expression, concurrency=1)
-    return report.result + workers.result
+    return report.result

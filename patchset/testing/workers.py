@@ -1,0 +1,44 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Worker processes and two Keystones against real servers.
+
+This repository's own tests of the revocation replica: MariaDB, PostgreSQL and
+memcached that skew, stop, restart and lose rows, each test with servers of its
+own, one after the other. ``KS_ROUNDS`` sets the number of rounds of revoking
+on one Keystone and validating on the other.
+"""
+
+from patchset import environment
+from patchset import errors
+from patchset import paths
+from patchset import system
+from patchset.testing import stestr
+
+FOLDER = 'patchset/livetests'
+
+
+def run(options):
+    """Run the part.
+
+    :param options: a :class:`patchset.testing.options.Options`
+    :returns: a :class:`patchset.testing.results.Result`
+    """
+    if options.stock:
+        raise errors.UsageError('workers: the stock tree has no replica')
+    system.ensure('live')
+    venv = environment.Environment(options.pin.release, 'test').ensure()
+    suite = stestr.Suite(
+        options.label('workers'), venv, paths.ROOT, folder=FOLDER
+    )
+    # These tests wait for each other's time: one after the other.
+    return suite.run(options.expression, concurrency=1).result
