@@ -27,6 +27,8 @@ import sys
 import subunit
 import testtools
 
+_LINES = 20  # of a test's own log, to show with its failure
+
 
 class _Sort(testtools.StreamResult):
     """Hand on the events of tests, and nothing else."""
@@ -49,22 +51,27 @@ class _Sort(testtools.StreamResult):
 
 
 def _text(test):
-    """What came with a test: the traceback or the reason goes first."""
+    """The traceback or the reason, then the end of what else there is."""
     parts = []
-    details = sorted(
-        test['details'].items(),
-        key=lambda item: not item[0].startswith(('traceback', 'reason')),
-    )
-    for name, content in details:
-        try:
-            text = content.as_text().strip()
-        except ValueError:
-            text = f'({name}: {content.content_type})'
-        if text:
-            parts.append(text)
+    more = []
+    for name, content in test['details'].items():
+        lines = _lines(content)
+        if name.startswith(('traceback', 'reason')):
+            parts += lines
+        elif lines and test['status'] != 'skip':
+            sys.stderr.write('\n'.join([test['id'], *lines, '']))
+            more.append(f'{name}, {len(lines)} lines; the last ones:')
+            more += lines[-_LINES:]
     if test['status'] == 'inprogress':
         parts.append('the process that ran the test ended before it did')
-    return '\n'.join(parts)
+    return '\n'.join([*parts, *more])
+
+
+def _lines(content):
+    try:
+        return content.as_text().strip().splitlines()
+    except ValueError:
+        return [f'({content.content_type})']
 
 
 def _print(test):

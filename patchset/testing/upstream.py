@@ -18,6 +18,7 @@ skips or is gone counts as failed.
 
 from patchset import environment
 from patchset import progress
+from patchset import system
 from patchset import trees
 from patchset.services import mariadb
 from patchset.services import postgresql
@@ -43,6 +44,7 @@ def run(options):
         )  # fmt: skip
         ids = stock.ids(options.expression)
         expected = len(ids)
+    system.ensure('live')
     progress.step('starting MariaDB and PostgreSQL')
     with mariadb.MariaDB() as mysql, postgresql.PostgreSQL() as postgres:
         suite = stestr.Suite(

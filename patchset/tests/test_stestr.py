@@ -28,9 +28,10 @@ from patchset.testing import results
 from patchset.testing import stestr
 
 _SUITE = """
-import functools
 import os
 import unittest
+
+import testtools
 
 
 class Kinds(unittest.TestCase):
@@ -60,6 +61,17 @@ class Shared(unittest.TestCase):
 
     def test_one(self):
         pass
+
+
+class Log(testtools.TestCase):
+    def test_logs_and_fails(self):
+        words = '\\n'.join(f'line {number}.' for number in range(99))
+        self.addDetail('log', testtools.content.text_content(words))
+        self.fail('after 99 lines')
+
+    def test_logs_and_skips(self):
+        self.addDetail('log', testtools.content.text_content('a line'))
+        self.skipTest('after a line')
 
 
 class Variables(unittest.TestCase):
@@ -95,7 +107,6 @@ stestr.Suite(
 ).run('takes_long')
 """
 _CRASH = """
-import functools
 import os
 import unittest
 
@@ -148,12 +159,13 @@ class SuiteTestCase(testtools.TestCase):
     def test_each_kind_counts(self):
         for concurrency in (1, 2):
             report = self.suite().run(concurrency=concurrency)
-            self.assertEqual(results.Result(3, 2, 2), report.result)
+            self.assertEqual(results.Result(3, 3, 3), report.result)
             kinds = 'small.test_kinds.Kinds'
             self.assertEqual(
                 {
                     f'{kinds}.test_fails',
                     f'{kinds}.test_passes_where_it_should_not',
+                    'small.test_kinds.Log.test_logs_and_fails',
                 },
                 report.failed.keys(),
             )
@@ -161,6 +173,7 @@ class SuiteTestCase(testtools.TestCase):
             self.assertEqual(
                 {
                     f'{kinds}.test_skips': 'not today',
+                    'small.test_kinds.Log.test_logs_and_skips': 'after a line',
                     'setUpClass (small.test_kinds.Shared)': 'no cloud',
                 },
                 report.skipped,
@@ -176,6 +189,16 @@ class SuiteTestCase(testtools.TestCase):
         report = self.suite(quiet=True).run(r'test_fails$')
         self.assertEqual(1, report.result.failed)
         self.assertEqual([], self.said)
+
+    def test_a_long_log_is_cut(self):
+        suite = self.suite()
+        suite.run('test_logs_and_fails')
+        text = '\n'.join(self.said)
+        self.assertIn('AssertionError: after 99 lines\n', text)
+        self.assertIn('log, 99 lines; the last ones:\nline 79.\n', text)
+        self.assertIn('line 98.\n', text)
+        self.assertNotIn('line 78.', text)
+        self.assertIn('line 0.\n', suite.log.read_text())
 
     def test_words_of_the_tests_are_in_the_log(self):
         suite = self.suite()
@@ -211,7 +234,7 @@ class SuiteTestCase(testtools.TestCase):
     def test_named_modules_are_the_only_ones_imported(self):
         self.write('small/test_broken.py', 'import no_such_module\n')
         report = self.suite(modules=['small.test_kinds']).run()
-        self.assertEqual(results.Result(3, 2, 2), report.result)
+        self.assertEqual(results.Result(3, 3, 3), report.result)
 
     def test_a_module_that_does_not_import_is_an_error(self):
         self.write('small/test_broken.py', 'import no_such_module\n')
@@ -223,7 +246,7 @@ class SuiteTestCase(testtools.TestCase):
     def test_and_a_failure_where_only_one_process_looks(self):
         self.write('small/test_broken.py', 'import no_such_module\n')
         report = self.suite().run()
-        self.assertEqual(results.Result(3, 3, 2), report.result)
+        self.assertEqual(results.Result(3, 4, 3), report.result)
 
     def test_the_tree_stays_clean(self):
         before = sorted(self.tree.rglob('*'))
