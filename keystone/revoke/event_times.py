@@ -36,7 +36,7 @@ def parse_since(text):
     try:
         return timeutils.normalize_time(moment).replace(microsecond=0)
     except OverflowError as error:
-        raise ValueError(str(error))
+        raise ValueError(str(error)) from error
 
 
 def http_date(events, since=None):

@@ -10,8 +10,8 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-from keystone.tests import unit
 from keystone.tests.performance.revoke import measures
+from keystone.tests import unit
 from keystone.tests.unit.revoke import differential
 from keystone.tests.unit.revoke import samples
 
