@@ -58,9 +58,24 @@ def ensure(pin):
             build(pin, source, topics, fresh)
             mark(fresh, 'inputs', digest(pin, topics))
             if tree.is_dir():
-                shutil.move(tree, f'{temporary}/old')
-            shutil.move(fresh, tree)
+                renew(tree, fresh)
+            else:
+                shutil.move(fresh, tree)
     return tree
+
+
+def renew(tree, fresh):
+    """Make a tree what a fresh one is, in place.
+
+    Servers and tests that run in it keep their folder.
+    """
+    git.git(tree, 'fetch', '--quiet', '--tags', '--force', fresh, 'patched')
+    git.git(tree, 'reset', '--quiet', '--hard', 'FETCH_HEAD')
+    metadata = 'keystone.egg-info'
+    shutil.rmtree(tree / metadata, ignore_errors=True)
+    shutil.copytree(fresh / metadata, tree / metadata)
+    for name in ('head', 'inputs'):
+        mark(tree, name, read_mark(fresh, name))
 
 
 def digest(pin, topics, root=paths.ROOT):

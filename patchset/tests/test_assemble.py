@@ -88,6 +88,22 @@ class AssembleTestCase(base.RepositoryTestCase):
         )
         self.assertIn('is not an assembled tree', str(error))
 
+    def test_renewed_in_place(self):
+        tree = self.assemble()
+        place = tree.stat().st_ino
+        name = next(n for n in self.topics()[0].adds if n.endswith('.py'))
+        with open(self.root / name, 'a') as module:
+            module.write('# newer\n')
+        fresh = self.root / 'fresh'
+        assemble.build(self.pin, self.source, self.topics(), fresh, self.root)
+        assemble.mark(fresh, 'inputs', 'x')
+        assemble.renew(tree, fresh)
+        self.assertEqual(place, tree.stat().st_ino)
+        self.assertEqual(assemble.head(fresh), assemble.head(tree))
+        self.assertTrue((tree / name).read_text().endswith('# newer\n'))
+        self.assertEqual('x', assemble.read_mark(tree, 'inputs'))
+        assemble.assert_clean(tree, self.pin)
+
     def test_digest_follows_each_input(self):
         topics = self.topics()
         before = assemble.digest(self.pin, topics, self.root)
