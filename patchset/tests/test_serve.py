@@ -64,6 +64,8 @@ class ServeTestCase(testtools.TestCase):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            # A shell that runs the tests in the background ignores Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait, PATIENCE)

@@ -278,6 +278,10 @@ class SignalTestCase(testtools.TestCase):
                     'TMPDIR': str(folder / 'tmp'),
                     'MARK': str(mark),
                 },
+                # A shell that runs this in the background ignores Ctrl-C.
+                preexec_fn=lambda: signal.signal(
+                    signal.SIGINT, signal.SIG_DFL
+                ),
                 stderr=subprocess.PIPE,
             ) as program:
                 while not (mark.exists() and mark.read_text()):
