@@ -43,8 +43,8 @@ class Environment:
         digest = hashlib.sha256(self.lock.read_bytes()).hexdigest()[:12]
         # A changed lock makes a new folder: the old one may be in use.
         self.path = (
-            paths.BUILD / 'venv' / f'{release}-{name}-py{version}-{digest}'
-        )
+            paths.BUILD / 'venv'
+        ).resolve() / f'{release}-{name}-py{version}-{digest}'
         self.bin = self.path / 'bin'
         self.python = self.bin / 'python'
 
@@ -55,9 +55,20 @@ class Environment:
             lock's packages cannot be had or do not match their hashes
         """
         with locking.exclusive(self.path):
-            if not (self.path / 'complete').is_file():
+            if not self._complete():
                 self._make()
         return self
+
+    def _complete(self):
+        """Whether it was made to the end, and here.
+
+        Its scripts name its path, so they do not work in a copy of it.
+        """
+        try:
+            made = (self.path / 'complete').read_text()
+        except FileNotFoundError:
+            return False
+        return made == str(self.path) and self.python.is_file()
 
     def _make(self):
         system.ensure(self.packages)
@@ -66,7 +77,7 @@ class Environment:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         process.run([sys.executable, '-m', 'venv', self.path])
         install(self.python, self.lock)
-        (self.path / 'complete').touch()
+        (self.path / 'complete').write_text(str(self.path))
 
     def variables(self, tree):
         """Variables under which programs of this environment see a tree."""

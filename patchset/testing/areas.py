@@ -20,8 +20,8 @@ from patchset import environment
 from patchset import trees
 from patchset.testing import stestr
 
-# Modules of keystone.tests.unit.
-MODULES = (
+# Modules and classes of keystone.tests.unit.
+NAMES = (
     'auth.plugins.test_core',
     'auth.test_controllers',
     'auth.test_schema',
@@ -30,6 +30,11 @@ MODULES = (
     'test_middleware',
     'test_revoke',
     'test_token_provider',
+    'test_v3_auth.AllowRescopeScopedTokenDisabledTests',
+    'test_v3_auth.TestFernetTokenAPIs',
+    'test_v3_auth.TestTokenRevokeApi',
+    'test_v3_auth.TestTrustAuthFernetTokenProvider',
+    'test_v3_auth.TestUserTokensRevoke',
     'test_v3_oauth1',
     'test_v3_os_revoke',
     'test_v3_trust',
@@ -49,7 +54,7 @@ def run(options):
     venv = environment.Environment(options.pin.release, 'test').ensure()
     suite = stestr.Suite(
         options.label('areas'), venv, trees.get(options.pin, options.stock),
-        modules=[f'keystone.tests.unit.{name}' for name in MODULES],
+        modules=[f'keystone.tests.unit.{name}' for name in NAMES],
     )  # fmt: skip
     report = suite.run(options.expression, concurrency=options.concurrency)
     return report.result

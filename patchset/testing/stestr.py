@@ -56,8 +56,8 @@ class Suite:
     :param tree: folder to run in, and first on the module path
     :param folder: folder of the tests, relative to the tree
     :param top: folder that the names of its modules start at, likewise
-    :param modules: names of the tests' modules, instead of a folder: the
-        others are not even imported
+    :param modules: names of the tests' modules, or of classes in them,
+        instead of a folder: other modules are not even imported
     :param variables: environment variables of the tests
     :param group: regular expression; tests whose ids agree in what it
         matches run in the same process

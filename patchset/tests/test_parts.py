@@ -67,11 +67,16 @@ class PartsTestCase(testtools.TestCase):
             error = self.assertRaises(errors.UsageError, module.run, stock)
             self.assertIn(part, str(error))
 
-    def test_the_modules_of_the_areas_exist(self):
+    def test_what_the_areas_name_exists(self):
         tests = upstream.ensure(self.pin) / 'keystone/tests/unit'
-        for name in areas.MODULES:
-            path = tests / f'{name.replace(".", "/")}.py'
-            self.assertTrue(path.is_file(), path)
+        for name in areas.NAMES:
+            module, _, last = name.rpartition('.')
+            if last[0].isupper():
+                path = tests / f'{module.replace(".", "/")}.py'
+                self.assertIn(f'\nclass {last}(', path.read_text())
+            else:
+                path = tests / f'{name.replace(".", "/")}.py'
+                self.assertTrue(path.is_file(), path)
 
     def test_tempest_finds_our_plugin(self):
         tempest.install_plugin(self.folder)

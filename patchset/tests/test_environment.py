@@ -1,0 +1,52 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""One writer at a time of what is below the build folder."""
+import pathlib
+import subprocess
+
+import fixtures
+import testtools
+
+from patchset import environment
+
+
+class EnvironmentTestCase(testtools.TestCase):
+    """An environment made of a lock that names no package."""
+
+    def setUp(self):
+        super().setUp()
+        self.build = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        requirements = self.build / 'requirements'
+        (requirements / '2026.2').mkdir(parents=True)
+        (requirements / '2026.2' / 'run.txt').touch()
+        for name, value in (
+            ('REQUIREMENTS', requirements),
+            ('ROOT', self.build),
+        ):
+            self.useFixture(fixtures.MonkeyPatch(f'patchset.paths.{name}', value))
+
+    def environment(self, folder):
+        with fixtures.MonkeyPatch('patchset.paths.BUILD', self.build / folder):
+            return environment.Environment('2026.2', 'run')
+
+    def test_made_once(self):
+        made = self.environment('one').ensure()
+        (made.path / 'kept').touch()
+        self.environment('one').ensure()
+        self.assertTrue((made.path / 'kept').exists())
+
+    def test_remade_where_it_was_moved_to(self):
+        self.environment('one').ensure()
+        (self.build / 'one').rename(self.build / 'two')
+        moved = self.environment('two').ensure()
+        subprocess.run([moved.bin / 'pip', '--version'], check=True)
