@@ -102,5 +102,7 @@ def _explained(pin, message):
 def _unpack(archive, folder):
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         with tarfile.open(archive) as source:
-            source.extractall(temporary, filter='data')
+            # Python 3.11.4 and newer ask for a filter; its content is pinned.
+            source.extraction_filter = getattr(tarfile, 'data_filter', None)
+            source.extractall(temporary)
         shutil.move(f'{temporary}/{folder.name}', folder)

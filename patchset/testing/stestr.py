@@ -13,6 +13,7 @@
 """Running a test suite with stestr, and reading what comes of it."""
 
 import contextlib
+import heapq
 import json
 import os
 import pathlib
@@ -30,6 +31,7 @@ from patchset.testing import results
 _READER = pathlib.Path(__file__).parent / 'subunit_lines.py'
 _NO_MATCH = "regex doesn't match with anything"  # stestr's words
 _EVERY = 20  # seconds between two lines of progress
+_SLOWEST = 30  # how many tests the log names with their times
 # Stands in for a folder of tests.
 _NAMED = """\
 def load_tests(loader, tests, pattern):
@@ -78,7 +80,6 @@ class Suite:
         self._variables = variables or {}
         self._group = group
         self._quiet = quiet
-        self._quiet = quiet
 
     def ids(self, expression=None):
         """Ids of the tests, a set, without running them.
@@ -126,8 +127,12 @@ class Suite:
             stack.callback(child.stop, reader)
             suite.stdout.close()  # the reader has it
             stack.enter_context(_telling(self.label, report, expected))
+            times = []
             for line in reader.stdout:
-                self._take(report, json.loads(line))
+                test = json.loads(line)
+                self._take(report, test)
+                times.append((test['seconds'], test['id']))
+            log.write(_slowest(times).encode())
             if reader.wait():
                 raise self._unloaded(log, 'the results could not be read')
             if suite.wait() and not report.failed:
@@ -206,6 +211,14 @@ def _temporary():
         # As /tmp is: servers that the tests start use it as other users.
         os.chmod(folder, 0o1777)
         yield folder
+
+
+def _slowest(times):
+    lines = (
+        f'{seconds:7.2f} s  {test}\n'
+        for seconds, test in heapq.nlargest(_SLOWEST, times)
+    )
+    return ''.join(['The slowest tests:\n', *lines])
 
 
 def _read(log):

@@ -74,8 +74,17 @@ def _lines(content):
         return [f'({content.content_type})']
 
 
+def _seconds(start, stop):
+    return (stop - start).total_seconds() if start and stop else 0
+
+
 def _print(test):
-    line = {'id': test['id'], 'status': test['status'], 'text': ''}
+    line = {
+        'id': test['id'],
+        'status': test['status'],
+        'text': '',
+        'seconds': _seconds(*test['timestamps']),
+    }
     if test['status'] != 'success':
         line['text'] = _text(test)
     print(json.dumps(line), flush=True)
