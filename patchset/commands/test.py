@@ -17,6 +17,7 @@
   performance  the patch set's performance tests: counts, no clocks
   areas        upstream's unit tests of what the patch set touches
   live         tempest's token tests, on MariaDB, memcached and uWSGI
+  functional   the tooling's tests that start Keystone or install packages
   proof        the topics' tests fail where their patches are not applied
   docs         the documentation and the release notes build
   upstream     upstream's whole unit suite, MariaDB and PostgreSQL included
@@ -51,7 +52,9 @@ from patchset.testing import results
 HELP = 'run the tests, or parts of them'
 
 DEFAULT = ('lint', 'unit', 'performance', 'areas', 'live')
-PARTS = (*DEFAULT, 'proof', 'docs', 'upstream', 'tempest', 'workers')
+PARTS = (
+    *DEFAULT, 'functional', 'proof', 'docs', 'upstream', 'tempest', 'workers'
+)  # fmt: skip
 STOCK = ('areas', 'live')  # what of it the stock tree can run
 NO_TESTS = ('lint', 'docs')  # checks, which an expression does not narrow
 RECORDED = ('upstream', 'tempest')

@@ -10,7 +10,8 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""One writer at a time of what is below the build folder."""
+"""Tests of the virtual environments."""
+
 import pathlib
 import subprocess
 
@@ -33,20 +34,19 @@ class EnvironmentTestCase(testtools.TestCase):
             ('REQUIREMENTS', requirements),
             ('ROOT', self.build),
         ):
-            self.useFixture(fixtures.MonkeyPatch(f'patchset.paths.{name}', value))
+            self.useFixture(
+                fixtures.MonkeyPatch(f'patchset.paths.{name}', value)
+            )
 
     def environment(self, folder):
         with fixtures.MonkeyPatch('patchset.paths.BUILD', self.build / folder):
             return environment.Environment('2026.2', 'run')
 
-    def test_made_once(self):
+    def test_made_once_and_again_where_it_was_moved_to(self):
         made = self.environment('one').ensure()
         (made.path / 'kept').touch()
         self.environment('one').ensure()
         self.assertTrue((made.path / 'kept').exists())
-
-    def test_remade_where_it_was_moved_to(self):
-        self.environment('one').ensure()
         (self.build / 'one').rename(self.build / 'two')
         moved = self.environment('two').ensure()
         subprocess.run([moved.bin / 'pip', '--version'], check=True)

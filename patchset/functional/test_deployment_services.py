@@ -19,10 +19,10 @@ import tempfile
 import testtools
 
 from patchset import errors
+from patchset.functional import identity_client
+from patchset.functional import test_deployment
 from patchset.services import mariadb
 from patchset.services import memcached
-from patchset.tests import identity_client
-from patchset.tests import test_deployment
 
 
 class ServicesTestCase(testtools.TestCase):

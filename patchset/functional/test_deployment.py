@@ -29,8 +29,8 @@ from patchset import environment
 from patchset import errors
 from patchset import pins
 from patchset import trees
+from patchset.functional import identity_client
 from patchset.services import server
-from patchset.tests import identity_client
 
 CHEAP = {'identity': {'password_hash_rounds': 4}}
 

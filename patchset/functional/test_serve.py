@@ -26,8 +26,8 @@ import testtools
 from patchset import environment
 from patchset import paths
 from patchset import pins
+from patchset.functional import identity_client
 from patchset.services import server
-from patchset.tests import identity_client
 
 PATIENCE = 120  # seconds; far more than a loaded machine needs
 

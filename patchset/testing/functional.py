@@ -1,0 +1,40 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The tooling's tests that start Keystone or install packages.
+
+They take minutes, and what they show changes only with the tooling.
+"""
+
+from patchset import environment
+from patchset import errors
+from patchset import paths
+from patchset import system
+from patchset.testing import stestr
+
+FOLDER = 'patchset/functional'
+
+
+def run(options):
+    """Run the part.
+
+    :param options: a :class:`patchset.testing.options.Options`
+    :returns: a :class:`patchset.testing.results.Result`
+    """
+    if options.stock:
+        raise errors.UsageError('functional: the stock tree is not tested')
+    system.ensure('live')
+    venv = environment.Environment(options.pin.release, 'test').ensure()
+    suite = stestr.Suite('functional', venv, paths.ROOT, folder=FOLDER)
+    return suite.run(
+        options.expression, concurrency=options.concurrency
+    ).result
