@@ -39,13 +39,12 @@ something failed.
 import importlib
 import os
 import re
-import signal
-import sys
 import time
 
 from patchset import arguments
 from patchset import errors
 from patchset import progress
+from patchset import stopping
 from patchset.testing import options
 from patchset.testing import results
 
@@ -97,7 +96,7 @@ def run(args):
         concurrency=args.concurrency,
         record=args.record,
     )
-    _stop_in_order()
+    stopping.in_order()
     total = results.Result()
     for part in parts:
         total += _run(part, chosen)
@@ -164,19 +163,3 @@ def _run(part, chosen):
     seconds = time.monotonic() - start
     progress.say(f'{part}: {result} ({seconds:.0f} s)\n')
     return result
-
-
-def _stop_in_order():
-    """On a signal, unwind once: servers and temporary files go first."""
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-    def stop(number, _):
-        for one in signals:
-            signal.signal(one, signal.SIG_IGN)
-        if number == signal.SIGINT:
-            raise KeyboardInterrupt
-        sys.exit(128 + number)
-
-    for one in signals:
-        if signal.getsignal(one) != signal.SIG_IGN:
-            signal.signal(one, stop)

@@ -97,11 +97,11 @@ import os
 import pathlib
 import sys
 
-from patchset.commands import test
+from patchset import stopping
 from patchset.testing import stestr
 from patchset.tests import test_stestr
 
-test._stop_in_order()
+stopping.in_order()
 stestr.Suite(
     'slow', test_stestr.Here, pathlib.Path(sys.argv[1]), folder='small'
 ).run('takes_long')

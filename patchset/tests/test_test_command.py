@@ -64,9 +64,7 @@ class RunTestCase(testtools.TestCase):
         super().setUp()
         # Its signal handlers are not for the process that runs the tests.
         self.useFixture(
-            fixtures.MonkeyPatch(
-                'patchset.commands.test._stop_in_order', lambda: None
-            )
+            fixtures.MonkeyPatch('patchset.stopping.in_order', lambda: None)
         )
 
     def part(self, name, outcome):
