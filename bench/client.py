@@ -12,10 +12,13 @@
 
 """The few requests that set an experiment up."""
 
+import concurrent.futures
 import json
 import urllib.request
 
 from patchset import errors
+
+_AT_ONCE = 4
 
 
 def token(keystone):
@@ -41,21 +44,31 @@ def token(keystone):
     return answer['X-Subject-Token']
 
 
+def tokens(keystone, count):
+    """Have several tokens of the admin issued, a few at once."""
+    with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as pool:
+        return list(pool.map(token, [keystone] * count))
+
+
+def headers(subject, caller=None):
+    """Headers of a request about a token, by its own holder if not said."""
+    return {'X-Auth-Token': caller or subject, 'X-Subject-Token': subject}
+
+
 def revoke(keystone, caller, subject):
     """Revoke a token with DELETE /v3/auth/tokens."""
-    headers = {'X-Auth-Token': caller, 'X-Subject-Token': subject}
-    _call('DELETE', keystone, headers)
+    _call('DELETE', keystone, headers(subject, caller))
 
 
-def _call(method, keystone, headers=None, body=None):
+def _call(method, keystone, more=None, body=None):
     request = urllib.request.Request(
         f'{keystone.url}/auth/tokens',
         data=body,
         method=method,
-        headers={'Content-Type': 'application/json', **(headers or {})},
+        headers={'Content-Type': 'application/json', **(more or {})},
     )
     try:
-        with urllib.request.urlopen(request, timeout=120) as answer:
+        with urllib.request.urlopen(request, timeout=300) as answer:
             return answer.headers
     except OSError as error:
         raise errors.Error(f'{method} /v3/auth/tokens: {error}')

@@ -12,16 +12,23 @@
 
 """Load on a server, made by ApacheBench."""
 
+import contextlib
 import dataclasses
+import math
+import pathlib
 import re
+import subprocess
+import tempfile
 
+from patchset import child
 from patchset import errors
-from patchset import process
+
+_MOST = 20_000  # requests per second; more than any client here gets
 
 
 @dataclasses.dataclass(frozen=True)
 class Measure:
-    """What a few seconds of load showed.
+    """What some load showed.
 
     :param rate: answered requests per second
     :param p50: median time of an answer, in milliseconds
@@ -42,12 +49,82 @@ def get(url, headers, seconds, clients):
     :param clients: number of requests under way at once
     :raises patchset.errors.Error: an answer was not a success
     """
-    command = ['ab', '-q', '-s', '120', '-c', str(clients)]
     # -t alone would end after 50,000 requests.
-    command += ['-t', str(seconds), '-n', '10000000']
-    for name, value in headers.items():
-        command += ['-H', f'{name}: {value}']
-    return parse(process.run([*command, url], what='ab'))
+    limit = ['-t', str(seconds), '-n', str(seconds * _MOST)]
+    return parse(_run([_command(url, headers, clients, limit)])[0])
+
+
+def some(url, headers, requests, clients):
+    """Ask for a URL a number of times, however long that takes.
+
+    :param headers: {name: value} of each request
+    :param clients: number of requests under way at once
+    :raises patchset.errors.Error: an answer was not a success
+    """
+    limit = ['-n', str(requests)]
+    return parse(_run([_command(url, headers, clients, limit)])[0])
+
+
+def warm_up(url, headers):
+    """Ask for a URL a few times by each of several clients.
+
+    :param headers: for each client, the {name: value} of its requests
+    :raises patchset.errors.Error: an answer was not a success
+    """
+    limit = ['-n', '3']
+    for report in _run([_command(url, each, 1, limit) for each in headers]):
+        parse(report)
+
+
+def together(url, headers, seconds):
+    """Ask for a URL for some seconds, by several clients at once.
+
+    Each client is an ApacheBench of its own, which sends one request after
+    the other with headers of its own.
+
+    :param headers: for each client, the {name: value} of its requests
+    :returns: one :class:`Measure` of them all
+    :raises patchset.errors.Error: an answer was not a success
+    """
+    with tempfile.TemporaryDirectory(prefix='ks-ab-') as folder:
+        commands = []
+        paths = []
+        for number, each in enumerate(headers):
+            paths.append(pathlib.Path(folder) / str(number))
+            limit = ['-t', str(seconds), '-n', str(seconds * _MOST)]
+            limit += ['-g', str(paths[-1])]
+            commands.append(_command(url, each, 1, limit))
+        reports = _run(commands)
+        times = []
+        for path in paths:
+            if path.exists():
+                times += _times(path.read_text())
+    return join(reports, times)
+
+
+def join(reports, times):
+    """Sum up clients that ran at the same time.
+
+    :param reports: the reports of their ApacheBench
+    :param times: how long each of their answers took, in milliseconds
+    :raises patchset.errors.Error: they tell of failures, or of nothing
+    """
+    wrong = sum(_wrong(text) for text in reports)
+    requests = sum(_answered(text) for text in reports)
+    if wrong or not requests:
+        raise _failure(wrong, requests)
+    return Measure(
+        rate=round(sum(_rate(text) for text in reports), 2),
+        p50=percentile(times, 50),
+        p99=percentile(times, 99),
+        requests=requests,
+    )
+
+
+def percentile(values, percent):
+    """The value that so many percent of the values do not exceed."""
+    ranked = sorted(values)
+    return ranked[max(math.ceil(len(ranked) * percent / 100), 1) - 1]
 
 
 def parse(text):
@@ -55,22 +132,74 @@ def parse(text):
 
     :raises patchset.errors.Error: it tells of failures, or is none
     """
-
-    def number(pattern):
-        found = re.search(pattern, text, re.MULTILINE)
-        return float(found[1]) if found else 0
-
-    wrong = number(r'^Non-2xx responses: +(\d+)') + number(
-        r'^Failed requests: +(\d+)'
-    )
-    requests = int(number(r'^Complete requests: +(\d+)'))
+    wrong, requests = _wrong(text), _answered(text)
     if wrong or not requests:
-        raise errors.Error(
-            f'{wrong:.0f} of {requests} requests failed under load'
-        )
+        raise _failure(wrong, requests)
     return Measure(
-        rate=number(r'^Requests per second: +([\d.]+)'),
-        p50=int(number(r'^ +50% +(\d+)')),
-        p99=int(number(r'^ +99% +(\d+)')),
+        rate=_rate(text),
+        p50=int(_number(r'^ +50% +(\d+)', text)),
+        p99=int(_number(r'^ +99% +(\d+)', text)),
         requests=requests,
     )
+
+
+def _command(url, headers, clients, limit):
+    words = ['ab', '-q', '-s', '300', '-c', str(clients), *limit]
+    for name, value in headers.items():
+        words += ['-H', f'{name}: {value}']
+    return [*words, url]
+
+
+def _run(commands):
+    """Run them all at once; their reports. None of them is left behind."""
+    with contextlib.ExitStack() as stack:
+        running = []
+        for command in commands:
+            # A file takes any length while nobody reads.
+            output = stack.enter_context(tempfile.TemporaryFile('w+'))
+            running.append(
+                child.start(command, stdout=output, stderr=subprocess.STDOUT)
+            )
+            stack.callback(child.stop, running[-1])
+            running[-1].output = output
+        reports = []
+        for process in running:
+            code = process.wait()
+            process.output.seek(0)
+            reports.append(process.output.read())
+            if code:
+                lines = reports[-1].strip().splitlines() or [f'exit {code}']
+                raise errors.Error(f'ab failed: {lines[-1]}')
+    return reports
+
+
+def _times(text):
+    """The time of each answer, from the file that -g makes."""
+    rows = (line.split('\t') for line in text.splitlines()[1:])
+    return [int(row[4]) for row in rows]
+
+
+def _number(pattern, text):
+    found = re.search(pattern, text, re.MULTILINE)
+    return float(found[1]) if found else 0
+
+
+def _wrong(text):
+    return int(
+        _number(r'^Non-2xx responses: +(\d+)', text)
+        + _number(r'^Failed requests: +(\d+)', text)
+    )
+
+
+def _answered(text):
+    return int(_number(r'^Complete requests: +(\d+)', text))
+
+
+def _rate(text):
+    return _number(r'^Requests per second: +([\d.]+)', text)
+
+
+def _failure(wrong, requests):
+    if not requests:
+        return errors.Error('no request was answered in time')
+    return errors.Error(f'{wrong} of {requests} requests failed under load')

@@ -13,89 +13,145 @@
 """Validations per second against the number of live revocation events.
 
 The events are written straight into the table, for tokens, chains, users and
-so on that are not those of the token under test. One token is then revoked
-through the API, so that caches learn of a change, and another is validated
-for some seconds.
+so on that are not those of the token under test, as if they had been
+recorded at a steady pace. The cache is then emptied, so that Keystone learns
+of the change, and a token is validated for some seconds.
+
+What is to be known is whether a side keeps the rate that it has at 0 events,
+within a few per cent. A machine drifts by more than that in the minutes of a
+run, so each rate is compared with the one at 0 events of its own round,
+measured seconds before by the same processes, and the median of the rounds
+counts. A round of one kind:
+
+1. the table is emptied, the patched Keystone is started anew, so that no
+   event stays in its memory, and both are warmed up;
+2. for each number of events, in rising order: each side in turn gets the
+   events, validates until every process has read them, and is measured.
+
+Sides swap turns from round to round. A side that takes longer than a slice
+to answer one request of each client is measured by these requests alone, and
+in one round only, as it is where the first requests take very long: what is
+far from 100 % need not be known to a per cent.
 """
 
 import dataclasses
 
 from bench import client
+from bench import events
 from bench import load
 from bench import rig
+from bench import summary
+from bench import table
 from patchset import progress
 
 COUNTS = {'small': (0, 100, 1000), 'full': (0, 1000, 10_000, 100_000)}
-KINDS = {
-    'small': ('audit', 'chain'),
-    'full': ('audit', 'chain', 'user', 'project', 'domain', 'trust'),
-}
-SECONDS = {'small': 4, 'full': 15}
+KINDS = {'small': ('audit', 'chain'), 'full': tuple(events.COLUMNS)}
+SECONDS = 2  # of a slice
+REPEATS = 3
 CLIENTS = 4
-
-_COLUMNS = {
-    'audit': 'audit_id',
-    'chain': 'audit_chain_id',
-    'user': 'user_id',
-    'project': 'project_id',
-    'domain': 'domain_id',
-    'trust': 'trust_id',
-}
+_WARM = 40  # requests
+_SLOW = 10  # seconds for the first requests after which once is enough
 
 
-def run(pin, scale, caching):
+def run(plan):
     """Run the experiment.
 
-    :param pin: a :class:`patchset.pins.Pin`
-    :param scale: ``small`` or ``full``
-    :param caching: whether ``[token] caching`` is on
+    :param plan: a :class:`bench.plan.Plan`
     :returns: a list of dicts, one per point: kind, events, and for each
-        side the fields of :class:`bench.load.Measure`
+        side what :func:`bench.summary.of` gives
     """
-    points = []
-    options = {'token': {'caching': 'true' if caching else 'false'}}
-    with rig.both(pin, options) as sides:
-        for kind in KINDS[scale]:
-            for count in COUNTS[scale]:
-                point = {'kind': kind, 'events': count}
-                for side in sides:
-                    fill(side, _COLUMNS[kind], count)
-                    point[side.name] = dataclasses.asdict(
-                        measure(side, SECONDS[scale])
-                    )
-                points.append(point)
-                progress.say(line(point))
-    return points
+    kinds = plan.kinds or KINDS[plan.scale]
+    counts = COUNTS[plan.scale]
+    measured = {}
+    with rig.both(plan.pin, plan.options) as sides:
+        for number in range(REPEATS):
+            for kind in kinds:
+                _round(sides, number, kind, counts, plan.caching, measured)
+    return points(measured, kinds, counts)
 
 
-def fill(side, column, count):
-    """Make the table hold this many events that name one column."""
-    side.query('DELETE FROM revocation_event')
-    if count:
-        side.query(
-            f'INSERT INTO revocation_event ({column}, issued_before, '
-            f'revoked_at) SELECT LEFT(SHA2(seq, 256), 22), UTC_TIMESTAMP() + '
-            f'INTERVAL 1 HOUR, UTC_TIMESTAMP() FROM seq_1_to_{count}'
-        )
+def points(measured, kinds, counts):
+    """Sum up the rounds.
+
+    :param measured: {(side, kind, events): list with the fields of
+        :class:`bench.load.Measure` for each round, None where left out}
+    """
+    found = []
+    for kind in kinds:
+        for count in counts:
+            point = {'kind': kind, 'events': count}
+            for side in ('stock', 'patched'):
+                own = [run['rate'] for run in measured[side, kind, 0]]
+                point[side] = summary.of(measured[side, kind, count], own)
+            found.append(point)
+    return found
 
 
-def measure(side, seconds):
-    """Validate one token for some seconds, after a warm-up."""
-    subject, revoked = (client.token(side.keystone) for _ in range(2))
-    client.revoke(side.keystone, subject, revoked)
-    url = f'{side.keystone.url}/auth/tokens'
-    headers = {'X-Auth-Token': subject, 'X-Subject-Token': subject}
-    load.get(url, headers, 1, CLIENTS)
-    return load.get(url, headers, seconds, CLIENTS)
+def _round(sides, number, kind, counts, caching, measured):
+    for side in sides:
+        events.empty(side)
+        if side.name == 'patched':
+            side.keystone.restart()
+        headers = client.headers(client.token(side.keystone))
+        load.some(side.url, headers, 2 * _WARM, CLIENTS)
+    filled = dict.fromkeys(sides, 0)
+    for count in counts:
+        for side in rig.turn(sides, number):
+            runs = measured.setdefault((side.name, kind, count), [])
+            if count and runs and runs[0].get('slow'):
+                runs.append(None)
+                continue
+            if count:
+                events.add(side, kind, filled[side] + 1, count, counts[-1])
+            filled[side] = count
+            runs.append(measure(side, caching))
+            progress.step(
+                f'{number + 1} of {REPEATS}: {kind}, {count} events, '
+                f'{side.name}: {runs[-1]["rate"]:.1f}/s'
+            )
 
 
-def line(point):
-    """One point as a line of text."""
-    stock, patched = point['stock'], point['patched']
-    ratio = patched['rate'] / stock['rate']
-    return (
-        f'{point["kind"]:8} {point["events"]:7} events: '
-        f'stock {stock["rate"]:7.1f}/s p99 {stock["p99"]:5} ms, '
-        f'patched {patched["rate"]:7.1f}/s p99 {patched["p99"]:5} ms, '
-        f'ratio {ratio:.2f}'
-    )
+def measure(side, caching):
+    """Validate one token for a slice of time, after a warm-up.
+
+    :returns: dict with the fields of :class:`bench.load.Measure`, and
+        ``slow`` if a request of each client took longer than a slice, or
+        the first ones so long that one round has to do
+    """
+    headers = client.headers(client.token(side.keystone))
+    side.forget()
+    # No client is answered before the process it got has read the events,
+    # and while one reads, the others get the rest of the clients.
+    first = load.some(side.url, headers, CLIENTS, CLIENTS)
+    # Stock reads them for each check, unless that is cached.
+    slow = side.name == 'stock' and CLIENTS / first.rate > _SLOW
+    probe = first
+    if caching or not slow:
+        probe = load.some(side.url, headers, CLIENTS, CLIENTS)
+    if CLIENTS / probe.rate > SECONDS:
+        slow = True
+    else:
+        load.some(side.url, headers, _WARM, CLIENTS)
+        probe = load.get(side.url, headers, SECONDS, CLIENTS)
+    return {**dataclasses.asdict(probe), **({'slow': True} if slow else {})}
+
+
+def text(found):
+    """The points as a table."""
+    head = ['kind', 'events', 'side', '1/s', 'of own 0', 'spread', 'p50 ms']
+    rows = []
+    for point in found:
+        for side in ('stock', 'patched'):
+            one = point[side]
+            rows.append(
+                [
+                    point['kind'], point['events'], side,
+                    f'{one["rate"]:.1f}', table.percent(one['of_own_0']),
+                    table.spread(
+                        [100 * share for share in one['of_own_0_spread']],
+                        '{:.1f}',
+                    ),
+                    f'{one["p50"]:.0f}', f'{one["p99"]:.0f}', one['repeats'],
+                ]
+            )  # fmt: skip
+    return table.render([*head, 'p99 ms', 'runs'], rows)

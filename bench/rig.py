@@ -47,6 +47,20 @@ class Side:
         """Run SQL on this side's database."""
         return self.database.query(f'USE {self.name}; {statement}')
 
+    @property
+    def url(self):
+        """Address that validates a token."""
+        return f'{self.keystone.url}/auth/tokens'
+
+    def forget(self):
+        """Empty the cache, by which Keystone learns of a changed table."""
+        self.cache.flush()
+
+
+def turn(sides, number):
+    """The sides in the order of a round: each comes first as often."""
+    return sides if number % 2 == 0 else sides[::-1]
+
 
 @contextlib.contextmanager
 def both(pin, options=None):

@@ -363,6 +363,31 @@ class Deployment:
         code = self._server.wait()
         raise self._error(f'the server ended by itself (exit {code})')
 
+    def manage(self, words, **options):
+        """Start a keystone-manage command.
+
+        :param words: its name and arguments
+        :param options: further arguments of :class:`subprocess.Popen`
+        :returns: the process, for :func:`patchset.child.stop`
+        """
+        program = 'from keystone.cmd import manage; manage.main()'
+        return child.start(
+            [
+                self.environment.python, '-P', '-Wignore', '-c', program,
+                '--config-file', self.state.path / 'keystone.conf',
+                '--config-dir', self.state.path / 'keystone.conf.d',
+                *words,
+            ],
+            cwd=self.state.path,
+            env=wsgi.variables(self.environment, self.tree),
+            **options,
+        )  # fmt: skip
+
+    def restart(self):
+        """Start the server anew; its processes forget what they know."""
+        self._end_server()
+        self.start()
+
     def stop(self):
         """Stop the server and give up the state folder.
 

@@ -14,36 +14,62 @@
 
 Both run at the same time on this machine, with the same MariaDB and a
 memcached each, and take turns under the load of ApacheBench (loopback only).
-What counts is the ratio of the two: absolute figures are this machine's.
+What counts is how the two compare: absolute figures are this machine's, and
+only an idle machine gives any.
 
 experiments:
   revocations  validations per second against live revocation events
+  mixed        validations per second while other tokens are revoked
+  prune        what expired events cost a revocation, and their removal
+
+report draws the results of a folder on one page, report.html there, which
+needs no other file. It is no experiment, and starts no server.
+
+Ctrl-C leaves nothing running.
 """
 
 import json
 import pathlib
-import platform
+import shlex
+import sys
 
+from bench import events
+from bench import machine
+from bench import mixed
+from bench import plan
+from bench import prune
 from bench import revocations
 from patchset import arguments
+from patchset import environment
+from patchset import errors
 from patchset import paths
+from patchset import process
 from patchset import progress
+from patchset import stopping
+from patchset import system
 
 HELP = 'measure stock and patched Keystone side by side'
 
-EXPERIMENTS = {'revocations': revocations}
+EXPERIMENTS = {'revocations': revocations, 'mixed': mixed, 'prune': prune}
 
 
 def add_arguments(parser):
     """Add this command's arguments."""
     arguments.add_release(parser)
-    parser.add_argument('experiment', choices=sorted(EXPERIMENTS))
+    parser.add_argument('experiment', choices=(*sorted(EXPERIMENTS), 'report'))
     parser.add_argument(
         '--scale',
         choices=('small', 'full'),
         default='small',
-        help='small: a few minutes; full: up to 100,000 events of six kinds '
+        help='small: a few minutes; full: up to a quarter of an hour '
         '(default: %(default)s)',
+    )
+    parser.add_argument(
+        '--kind',
+        action='append',
+        choices=tuple(events.COLUMNS),
+        default=[],
+        help='revocations: only events of this kind; may be repeated',
     )
     parser.add_argument(
         '--no-token-caching',
@@ -60,20 +86,57 @@ def add_arguments(parser):
 
 
 def run(args):
-    """Run one experiment, and write down what it gave."""
+    """Run one experiment, or draw what they gave."""
+    if args.kind and args.experiment != 'revocations':
+        raise errors.UsageError('--kind goes with revocations')
+    stopping.in_order()
     pin = arguments.pin(args)
+    if args.experiment == 'report':
+        report(pin, args.out)
+    else:
+        measure(pin, args)
+
+
+def report(pin, folder):
+    """Write the page about the results in a folder."""
+    if not list(folder.glob('*.json')):
+        raise errors.Error(f'{folder} has no results')
+    venv = environment.Environment(pin.release, 'bench').ensure()
+    path = folder / 'report.html'
+    process.run(
+        [venv.python, '-P', '-m', 'bench.report', folder, path],
+        env=venv.variables(paths.ROOT),
+        what='drawing the report',
+    )
+    progress.say(path)
+
+
+def measure(pin, args):
+    """Run one experiment, write down what it gave, and show it."""
     args.out.mkdir(parents=True, exist_ok=True)
-    caching = not args.no_token_caching
-    points = EXPERIMENTS[args.experiment].run(pin, args.scale, caching)
-    path = args.out / f'{args.experiment}-{pin.release}-{args.scale}.json'
+    system.ensure('bench')
+    venv = environment.Environment(pin.release, 'run').ensure()
+    chosen = plan.Plan(
+        pin=pin,
+        scale=args.scale,
+        caching=not args.no_token_caching,
+        kinds=tuple(dict.fromkeys(args.kind)),
+    )
+    experiment = EXPERIMENTS[args.experiment]
     result = {
         'experiment': args.experiment,
         'release': pin.release,
         'version': pin.local_version,
-        'scale': args.scale,
-        'token_caching': caching,
-        'machine': platform.platform(),
-        'points': points,
+        'scale': chosen.scale,
+        'token_caching': chosen.caching,
+        'command': shlex.join(['./ks', *sys.argv[1:]]),
+        'machine': machine.describe(venv),
+        'load_average': machine.load_average(),
     }
+    result['points'] = experiment.run(chosen)
+    caching = '' if chosen.caching else '-no-token-caching'
+    name = f'{args.experiment}-{pin.release}-{chosen.scale}{caching}.json'
+    path = args.out / name
     path.write_text(json.dumps(result, indent=2) + '\n')
+    progress.say(experiment.text(result['points']))
     progress.say(path)

@@ -10,13 +10,18 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Tests of reading what the load tool measured."""
+"""Tests of what the measurements make of what they saw."""
 
 import testtools
 
 from bench import load
+from bench import mixed
+from bench import prune
 from bench import revocations
+from bench import summary
+from bench import table
 from patchset import errors
+from patchset.tests import test_commands
 
 _REPORT = """\
 Concurrency Level:      4
@@ -28,6 +33,10 @@ Percentage of the requests served within a certain time (ms)
   50%     13
   99%     29
  100%     35 (longest request)
+"""
+_IDLE = """\
+Complete requests:      0
+Failed requests:        0
 """
 
 
@@ -46,8 +55,159 @@ class ParseTestCase(testtools.TestCase):
     def test_no_report_is_no_result(self):
         self.assertRaises(errors.Error, load.parse, '')
 
-    def test_line_gives_the_ratio(self):
-        one = {'rate': 10.0, 'p99': 400}
-        two = {'rate': 25.0, 'p99': 160}
-        point = {'kind': 'chain', 'events': 1000, 'stock': one, 'patched': two}
-        self.assertIn('ratio 2.50', revocations.line(point))
+
+class JoinTestCase(testtools.TestCase):
+    def test_clients_are_added_up(self):
+        times = [*range(1, 99), 500, 600]
+        self.assertEqual(
+            load.Measure(rate=601.22, p50=50, p99=500, requests=602),
+            load.join([_REPORT, _REPORT], times),
+        )
+
+    def test_a_client_may_wait_for_its_first_answer(self):
+        self.assertEqual(301, load.join([_REPORT, _IDLE], [1]).requests)
+        self.assertRaises(errors.Error, load.join, [_IDLE, _IDLE], [])
+
+    def test_one_failure_fails_all(self):
+        refused = f'{_REPORT}Non-2xx responses:      1\n'
+        self.assertRaises(errors.Error, load.join, [_REPORT, refused], [1])
+
+    def test_percentile(self):
+        for percent, expected in ((1, 3), (50, 5), (67, 9), (100, 9)):
+            self.assertEqual(expected, load.percentile([9, 3, 5], percent))
+
+
+def _run(rate, **more):
+    return {'rate': rate, 'p50': 10, 'p99': 20, **more}
+
+
+class SummaryTestCase(testtools.TestCase):
+    def test_a_machine_that_drifts_leaves_the_ratio_alone(self):
+        runs = [_run(95), _run(47.5), _run(190)]
+        found = summary.of(runs, [100, 50, 200])
+        self.assertEqual(0.95, found['of_own_0'])
+        self.assertEqual([0.95, 0.95], found['of_own_0_spread'])
+        self.assertEqual(95, found['rate'])
+        self.assertEqual([47.5, 190], found['rate_spread'])
+
+    def test_one_odd_round_does_not_count(self):
+        runs = [_run(99), _run(20), _run(98)]
+        found = summary.of(runs, [100, 100, 100])
+        self.assertEqual(0.98, found['of_own_0'])
+        self.assertEqual([0.2, 0.99], found['of_own_0_spread'])
+
+    def test_a_round_without_the_point(self):
+        found = summary.of([_run(1), None, None], [100, 100, 100])
+        self.assertEqual(1, found['repeats'])
+        self.assertEqual(0.01, found['of_own_0'])
+
+
+class RevocationsTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        measured = {}
+        for events, stock, patched in (
+            (0, [100, 50], [200, 100]),
+            (1000, [_run(2, slow=True), None], [190, 99]),
+        ):
+            for side, rates in (('stock', stock), ('patched', patched)):
+                measured[side, 'chain', events] = [
+                    _run(one) if isinstance(one, int) else one for one in rates
+                ]
+        self.points = revocations.points(measured, ['chain'], [0, 1000])
+
+    def test_each_side_against_itself(self):
+        none, many = self.points
+        self.assertEqual(('chain', 1000), (many['kind'], many['events']))
+        self.assertEqual(1, none['patched']['of_own_0'])
+        self.assertEqual(0.97, many['patched']['of_own_0'])
+        self.assertEqual(0.02, many['stock']['of_own_0'])
+
+    def test_text(self):
+        lines = revocations.text(self.points).splitlines()
+        self.assertEqual(6, len(lines))
+        self.assertRegex(
+            lines[-1], r'^chain +1000 +patched +144.5 +97.0 % +95.0-99.0 .* 2$'
+        )
+
+
+class MixedTestCase(testtools.TestCase):
+    def run_of(self, rate, revoked=0):
+        return _run(
+            rate, revoked=revoked, revoke_p50=None, revoke_p99=None,
+            revoker_cpu=0.01,
+        )  # fmt: skip
+
+    def test_loss_is_against_both_ends_of_the_round(self):
+        # A machine that got faster by half within each round.
+        idle = [self.run_of(rate) for rate in (80, 120, 40, 60)]
+        runs = [self.run_of(90, 9), self.run_of(45, 11)]
+        found = mixed.side_point(runs, idle, 20)
+        self.assertEqual(0.1, found['loss'])
+        self.assertEqual(10, found['revoked'])
+        self.assertEqual(77.5, found['requests'])
+        # 10 revocations of 20 ms each, in two processes.
+        self.assertAlmostEqual(0.1, found['work'])
+
+    def test_nothing_is_lost_without_revocations(self):
+        idle = [self.run_of(rate) for rate in (100, 100, 50, 50)]
+        found = mixed.side_point(idle, idle, 20)
+        self.assertEqual((0, 0), (found['loss'], found['work']))
+        self.assertIsNone(found['revoke_p99'])
+
+    def test_text(self):
+        measured = {
+            (side, rate): [self.run_of(100, rate)] * (1 if rate else 2)
+            for side in ('stock', 'patched')
+            for rate in mixed.RATES
+        }
+        points = mixed.points(measured, {'stock': 20, 'patched': 10})
+        lines = mixed.text(points).splitlines()
+        self.assertEqual(2 + 2 * len(mixed.RATES), len(lines))
+        self.assertRegex(lines[-1], r'^ *50 +patched +50.0 +100.0 .* 25.0 %')
+
+
+class PruneTestCase(testtools.TestCase):
+    def test_latency(self):
+        found = prune.latency([[30], [60]], [[20, 30], [40, 30]])
+        self.assertEqual(45, found['ms'])
+        self.assertEqual([30, 60], found['spread'])
+        self.assertEqual(1.5, found['of_own_0'])
+
+    def test_text(self):
+        times = {
+            ('stock', 0): [[40]],
+            ('stock', 100): [[14000]],
+            ('patched', 0): [[40]],
+            ('patched', 100): [[44]],
+        }
+        pruning = {
+            'quiet': [_run(100)],
+            'pruning': [_run(90), _run(80)],
+            'p99_ratio': 1.1,
+            'memory': {'first': 102400, 'most': 103424},
+            'summary': 'Deleted 100 events.',
+            'lock_waits': 1,
+            'lock_milliseconds': 3,
+            'deadlocks': 0,
+        }
+        text = prune.text([*prune.points(times, 100), pruning])
+        self.assertRegex(text, r'(?m)^ +100  stock +14000 .* 350.00 ')
+        self.assertRegex(text, r'(?m)^ +100  patched +44 .* 1.10 ')
+        self.assertRegex(text, r'(?m)^pruning +85.0 ')
+        self.assertIn('100.0 MiB after its first batch, 101.0 MiB', text)
+
+
+class TableTestCase(testtools.TestCase):
+    def test_numbers_stand_on_the_right(self):
+        self.assertEqual(
+            'name  rate\n----  ----\na       10\nbcd   9.50',
+            table.render(['name', 'rate'], [['a', 10], ['bcd', '9.50']]),
+        )
+
+
+class CommandTestCase(testtools.TestCase):
+    def test_kinds_are_of_revocations(self):
+        code, text = test_commands.run('bench', 'mixed', '--kind', 'audit')
+        self.assertEqual(2, code)
+        self.assertIn('--kind goes with revocations', text)

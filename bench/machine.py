@@ -1,0 +1,61 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the measurements ran on: the figures mean nothing without it."""
+
+import os
+import pathlib
+import platform
+import re
+import subprocess
+
+from patchset import child
+from patchset import errors
+
+
+def describe(environment):
+    """Hardware, system and versions of what took part.
+
+    :param environment: the :class:`patchset.environment.Environment` that
+        Keystone runs in
+    :returns: dict of strings and numbers
+    """
+    return {
+        'processor': _find(r'^model name\s*: (.+)$', '/proc/cpuinfo'),
+        'cpus': len(os.sched_getaffinity(0)),
+        'memory': _find(r'^MemTotal: +(.+)$', '/proc/meminfo'),
+        'system': platform.platform(),
+        'python': _version([environment.python, '--version']),
+        'uwsgi': _version([environment.bin / 'uwsgi', '--version']),
+        'mariadb': _version([child.find('mariadbd'), '--version']),
+        'memcached': _version([child.find('memcached'), '--version']),
+        'ab': _version([child.find('ab'), '-V']),
+    }
+
+
+def load_average():
+    """Processes that wanted to run in the last minute, on average."""
+    return os.getloadavg()[0]
+
+
+def _find(pattern, path):
+    found = re.search(pattern, pathlib.Path(path).read_text(), re.M)
+    return found[1] if found else 'unknown'
+
+
+def _version(command):
+    words = [str(word) for word in command]
+    done = subprocess.run(words, capture_output=True, text=True)
+    found = re.search(r'\d+\.\d[\w.-]*', done.stdout + done.stderr)
+    if not found:
+        raise errors.Error(f'{words[0]} does not tell its version')
+    return found[0]

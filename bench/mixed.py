@@ -1,0 +1,196 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Validations of some tokens while others are revoked.
+
+20 clients validate, each a token of its own. Beside them a process revokes
+other tokens, issued before, at a steady pace. A side's loss is that of its
+rate against its own rate without revocations, measured before and after in
+the same round; rounds are repeated, and medians count.
+
+The loss is all that the clients notice: what the revocations make slower,
+such as tokens that have to be looked up anew because a cache was flushed, and
+the revocations' own work, since they are requests to the same processes on
+the same cores. No Keystone revokes for nothing. The two are told apart by
+what one revocation costs that nothing competes with: ``work`` is the share of
+the processes' time that the revocations of a point take at that cost. It is
+an estimate, and it is never subtracted from the loss. The revoking process
+itself costs both sides the same; its processor time is given too.
+
+Before each slice the table and the cache are emptied and the clients' tokens
+validated once. Events that are recorded within a slice stay for its length.
+"""
+
+import statistics
+import time
+
+from bench import client
+from bench import load
+from bench import revoking
+from bench import rig
+from bench import summary
+from bench import table
+from patchset import progress
+
+RATES = (0, 1, 5, 10, 20, 50)  # revocations per second
+SECONDS = {'small': 4, 'full': 10}
+REPEATS = {'small': 1, 'full': 3}
+_ALONE = 20  # revocations
+
+
+def run(plan):
+    """Run the experiment.
+
+    :param plan: a :class:`bench.plan.Plan`
+    :returns: a list of dicts, one per rate: ``asked`` (revocations per
+        second), and for each side what :func:`side_point` gives
+    """
+    seconds, repeats = SECONDS[plan.scale], REPEATS[plan.scale]
+    measured, alone = {}, {}
+    with rig.both(plan.pin, plan.options) as sides:
+        for side in sides:
+            alone[side.name] = cost(side)
+        for number in range(repeats):
+            headers = {side.name: revoking.validators(side) for side in sides}
+            for rate in (*RATES, 0):
+                for side in rig.turn(sides, number):
+                    one = measure(side, headers[side.name], rate, seconds)
+                    runs = measured.setdefault((side.name, rate), [])
+                    runs.append(one)
+                    progress.step(
+                        f'{number + 1} of {repeats}: {rate} revocations/s '
+                        f'asked, {side.name}: {one["rate"]:.1f} '
+                        f'validations/s, {one["revoked"]:.1f} revoked/s'
+                    )
+    return points(measured, alone)
+
+
+def cost(side):
+    """Milliseconds of one revocation that nothing competes with."""
+    caller, *doomed = client.tokens(side.keystone, 2 + _ALONE)
+    times = []
+    for token in doomed:
+        start = time.monotonic()
+        client.revoke(side.keystone, caller, token)
+        times.append(1000 * (time.monotonic() - start))
+    return statistics.median(times[1:])
+
+
+def measure(side, headers, rate, seconds):
+    """One slice of time.
+
+    :param headers: what :func:`bench.revoking.validators` gave
+    :returns: dict with ``rate``, ``p50`` and ``p99`` of the validations, and
+        ``revoked`` (per second), ``revoke_p50``, ``revoke_p99`` (ms) and
+        ``revoker_cpu`` (processor seconds per second)
+    """
+    # Row ids go on: a table that was truncated would give them again.
+    side.query('DELETE FROM revocation_event')
+    side.forget()
+    load.warm_up(side.url, headers)
+    validated, revoked = revoking.validate(side, headers, rate, seconds)
+    # What the clients no longer wait for is not left to the other side.
+    load.some(side.url, headers[0], revoking.CLIENTS, rig.PROCESSES)
+    revoked = revoked or {'rate': 0, 'p50': None, 'p99': None, 'cpu': 0}
+    return {
+        'rate': validated.rate,
+        'p50': validated.p50,
+        'p99': validated.p99,
+        'requests': validated.requests,
+        'revoked': revoked['rate'],
+        'revoke_p50': revoked['p50'],
+        'revoke_p99': revoked['p99'],
+        'revoker_cpu': revoked['cpu'],
+    }
+
+
+def points(measured, alone):
+    """Sum up the rounds.
+
+    :param measured: {(side, asked): list of what :func:`measure` gave}; at
+        0 two for each round, the first and the last
+    :param alone: {side: milliseconds of a revocation by itself}
+    """
+    found = []
+    for rate in RATES:
+        point = {'asked': rate}
+        for side in ('stock', 'patched'):
+            point[side] = side_point(
+                measured[side, rate], measured[side, 0], alone[side]
+            )
+        found.append(point)
+    return found
+
+
+def side_point(runs, idle, alone):
+    """Sum up one side at one rate.
+
+    :returns: what :func:`bench.summary.of` gives, and ``loss`` (share of the
+        side's own validations without revocations), ``revoked`` (per
+        second), ``requests`` (of both kinds per second), ``alone`` (ms of one
+        revocation by itself), ``work`` (share of the processes' time that
+        the revocations take at that cost), and the medians of
+        ``revoke_p50``, ``revoke_p99`` and ``revoker_cpu``
+    """
+    before, after = idle[::2], idle[1::2]
+    own = [
+        (one['rate'] + other['rate']) / 2
+        for one, other in zip(before, after, strict=True)
+    ]
+    if runs is idle:
+        own = [rate for rate in own for _ in range(2)]
+    found = summary.of(runs, own)
+    revoked = _median(runs, 'revoked')
+    found.update(
+        loss=round(1 - found['of_own_0'], 4),
+        revoked=revoked,
+        requests=found['rate'] + revoked,
+        alone=alone,
+        work=revoked * alone / 1000 / rig.PROCESSES,
+        revoke_p50=_median(runs, 'revoke_p50'),
+        revoke_p99=_median(runs, 'revoke_p99'),
+        revoker_cpu=_median(runs, 'revoker_cpu'),
+    )
+    return found
+
+
+def _median(runs, name):
+    values = [run[name] for run in runs if run[name] is not None]
+    return statistics.median(values) if values else None
+
+
+def text(found):
+    """The points as a table."""
+    head = [
+        'asked/s', 'side', 'revoked/s', 'validated/s', 'loss', 'spread',
+        'work', 'p50 ms', 'p99 ms', 'revoke p99 ms', 'revoker CPU', 'runs',
+    ]  # fmt: skip
+    rows = []
+    for point in found:
+        for side in ('stock', 'patched'):
+            one = point[side]
+            late = one['revoke_p99']
+            rows.append(
+                [
+                    point['asked'], side, f'{one["revoked"]:.1f}',
+                    f'{one["rate"]:.1f}', table.percent(one['loss']),
+                    table.spread(
+                        [100 - 100 * x for x in one['of_own_0_spread'][::-1]],
+                        '{:.1f}',
+                    ),
+                    table.percent(one['work']),
+                    f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
+                    '-' if late is None else f'{late:.0f}',
+                    table.percent(one['revoker_cpu']), one['repeats'],
+                ]
+            )  # fmt: skip
+    return table.render(head, rows)

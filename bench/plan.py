@@ -1,0 +1,38 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What one run of an experiment is asked to do."""
+
+import dataclasses
+
+from patchset import pins
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """The arguments of a run.
+
+    :param pin: the release
+    :param scale: ``small`` or ``full``
+    :param caching: whether ``[token] caching`` is on
+    :param kinds: names of the kinds of events; empty is the scale's choice
+    """
+
+    pin: pins.Pin
+    scale: str
+    caching: bool = True
+    kinds: tuple = ()
+
+    @property
+    def options(self):
+        """{section: {option: value}} of both keystone.conf."""
+        return {'token': {'caching': 'true' if self.caching else 'false'}}

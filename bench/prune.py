@@ -1,0 +1,333 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What expired revocation events cost: in a revocation, and to be removed.
+
+Two questions:
+
+The first revocation
+    How long does ``DELETE /v3/auth/tokens`` take with nothing expired in the
+    table, and with very many expired rows? Before each request the rows are
+    there, the cache was emptied, which also ends any interval in which
+    Keystone would not prune again, and both tokens were validated. As long as
+    the rows are still there afterwards, the request is repeated with another
+    token.
+
+Pruning beside load
+    20 clients validate and 5 tokens per second are revoked, in slices of
+    time: with the expired rows there and nothing else, while
+    ``keystone-manage revocation_prune --until-complete`` removes them, and
+    when they are gone. Patched only: stock has no such command. A slice
+    counts as pruning if the command worked from its start to its end.
+"""
+
+import contextlib
+import dataclasses
+import pathlib
+import statistics
+import tempfile
+import threading
+import time
+
+from bench import client
+from bench import events
+from bench import load
+from bench import revoking
+from bench import rig
+from bench import table
+from patchset import child
+from patchset import errors
+from patchset import progress
+
+ROWS = {'small': 100_000, 'full': 1_000_000}
+SECONDS = {'small': 4, 'full': 10}
+REPEATS = {'small': 1, 'full': 3}
+SLICES = 3  # quiet ones, before and after
+RATE = 5  # revocations per second
+_SAMPLES = 5  # requests for each repeat, where the rows stay
+_SETTLE = 3  # seconds for the database to write what was filled in
+_BATCH = 1000  # rows; the command's default
+_COUNTERS = {
+    'lock_waits': 'Innodb_row_lock_waits',
+    'lock_milliseconds': 'Innodb_row_lock_time',
+    'deadlocks': 'Innodb_deadlocks',
+}
+
+
+def run(plan):
+    """Run the experiment.
+
+    :param plan: a :class:`bench.plan.Plan`
+    :returns: a list of dicts: two about the first revocation (``what`` is
+        ``first revocation``; ``expired`` rows; for each side what
+        :func:`latency` gives), and one about pruning (``what`` is
+        ``pruning``; what :func:`beside_load` gives)
+    """
+    rows = ROWS[plan.scale]
+    times = {}
+    with rig.both(plan.pin, plan.options) as sides:
+        pruning = beside_load(sides[1], rows, SECONDS[plan.scale])
+        for number in range(REPEATS[plan.scale]):
+            for side in rig.turn(sides, number):
+                events.empty(side)
+                for expired in (0, rows):
+                    found = times.setdefault((side.name, expired), [])
+                    found.append(first(side, expired))
+                    progress.step(
+                        f'{number + 1} of {REPEATS[plan.scale]}: {side.name}, '
+                        f'{expired} expired rows: revoked in '
+                        f'{found[-1][0]:.0f} ms'
+                    )
+    return [
+        *points(times, rows),
+        {'what': 'pruning', 'expired': rows, **pruning},
+    ]
+
+
+def first(side, expired):
+    """Milliseconds of first revocations; see the module."""
+    if expired:
+        progress.step(f'{side.name}: adding {expired} expired rows')
+        events.add_expired(side, expired)
+        time.sleep(_SETTLE)
+    caller, *doomed = client.tokens(side.keystone, 1 + _SAMPLES)
+    found = []
+    for token in doomed:
+        side.forget()
+        load.some(side.url, client.headers(token, caller), 4, rig.PROCESSES)
+        start = time.monotonic()
+        client.revoke(side.keystone, caller, token)
+        found.append(1000 * (time.monotonic() - start))
+        if events.count(side) < expired / 2:
+            break
+    return found
+
+
+def points(times, rows):
+    """Sum up the first revocations.
+
+    :param times: {(side, expired rows): list with a list of milliseconds
+        for each repeat}
+    """
+    return [
+        {
+            'what': 'first revocation',
+            'expired': expired,
+            **{
+                side: latency(times[side, expired], times[side, 0])
+                for side in ('stock', 'patched')
+            },
+        }
+        for expired in (0, rows)
+    ]
+
+
+def latency(repeats, own):
+    """Sum up one side.
+
+    :param repeats: list of lists of milliseconds
+    :param own: the same with no expired row
+    :returns: dict with the median ``ms``, ``spread`` ([least, most]),
+        ``of_own_0`` (medians' ratio) and ``runs``, the list of lists
+    """
+    every = [one for times in repeats for one in times]
+    base = statistics.median(one for times in own for one in times)
+    return {
+        'ms': statistics.median(every),
+        'spread': _ends(every),
+        'of_own_0': statistics.median(every) / base,
+        'runs': repeats,
+    }
+
+
+def beside_load(side, rows, seconds):
+    """Validate and revoke, without and with the pruner.
+
+    :returns: dict with ``quiet`` and ``pruning`` (lists with the fields of
+        :class:`bench.load.Measure` for each slice), ``p99_ratio`` (medians,
+        pruning by quiet), ``memory`` (the pruner's resident KiB when it had
+        deleted its first batch, and at most), ``summary`` (its own words),
+        and the database's ``lock_waits``, ``lock_milliseconds`` and
+        ``deadlocks`` meanwhile
+    :raises patchset.errors.Error: the pruner failed, or was done too soon
+    """
+    progress.step(f'{side.name}: adding {rows} expired rows')
+    events.add_expired(side, rows)
+    time.sleep(_SETTLE)
+    headers = revoking.validators(side)
+    load.warm_up(side.url, headers)
+
+    def part(words):
+        validated, _ = revoking.validate(side, headers, RATE, seconds)
+        progress.step(f'{words}: p99 {validated.p99} ms')
+        return dataclasses.asdict(validated)
+
+    quiet = [part('quiet, before') for _ in range(SLICES)]
+    busy = []
+    before = _counters(side)
+    with Pruner(side) as pruner:
+        pruner.wait_for_a_batch()
+        while pruner.is_running():
+            busy.append(part('pruning'))
+        complete = busy[:-1]
+        summary = pruner.result()
+    after = _counters(side)
+    if not complete:
+        raise errors.Error('the pruner was done within one slice of time')
+    quiet += [part('quiet, after') for _ in range(SLICES)]
+    return {
+        'quiet': quiet,
+        'pruning': complete,
+        'p99_ratio': _p99(complete) / _p99(quiet),
+        'memory': pruner.memory,
+        'summary': summary,
+        **{name: after[name] - before[name] for name in _COUNTERS},
+    }
+
+
+class Pruner:
+    """``keystone-manage revocation_prune``, which ends with the block."""
+
+    def __init__(self, side):
+        self._side = side
+        self._process = None
+        self._samples = []
+
+    def __enter__(self):
+        self._oldest = self._find_oldest()
+        self._output = tempfile.TemporaryFile('w+')
+        self._process = self._side.keystone.manage(
+            ['revocation_prune', '--until-complete'],
+            stdout=self._output,
+            stderr=self._output,
+        )
+        self._watch = threading.Thread(target=self._sample, daemon=True)
+        self._watch.start()
+        return self
+
+    def __exit__(self, *_):
+        child.stop(self._process)
+        self._watch.join()
+        self._output.close()
+
+    @property
+    def memory(self):
+        """Resident KiB: after the first batch, and at most from then on."""
+        return {'first': self._samples[0], 'most': max(self._samples)}
+
+    def is_running(self):
+        """Whether it still works."""
+        return self._process.poll() is None
+
+    def wait_for_a_batch(self):
+        """Wait until it has deleted its first rows.
+
+        :raises patchset.errors.Error: it ended before
+        """
+        while self._find_oldest() < self._oldest + _BATCH:
+            if not self.is_running():
+                raise errors.Error(f'revocation_prune: {self._last_line()}')
+            time.sleep(0.05)
+        self._samples.clear()
+        self._samples.append(self._resident())
+
+    def result(self):
+        """Its last line.
+
+        :raises patchset.errors.Error: it did not delete what has expired
+        """
+        # 1 says that rows were deleted.
+        if self._process.returncode != 1:
+            raise errors.Error(f'revocation_prune: {self._last_line()}')
+        return self._last_line()
+
+    def _last_line(self):
+        self._output.seek(0)
+        lines = self._output.read().strip().splitlines()
+        return lines[-1].strip() if lines else 'it said nothing'
+
+    def _find_oldest(self):
+        ((oldest,),) = self._side.query('SELECT MIN(id) FROM revocation_event')
+        return int(oldest)
+
+    def _sample(self):
+        while self.is_running():
+            with contextlib.suppress(FileNotFoundError, StopIteration):
+                self._samples.append(self._resident())
+            time.sleep(0.2)
+
+    def _resident(self):
+        status = pathlib.Path(f'/proc/{self._process.pid}/status').read_text()
+        return next(
+            int(line.split()[1])
+            for line in status.splitlines()
+            if line.startswith('VmRSS:')
+        )
+
+
+def _counters(side):
+    rows = dict(side.query("SHOW GLOBAL STATUS LIKE 'Innodb%'"))
+    return {name: int(rows[counter]) for name, counter in _COUNTERS.items()}
+
+
+def _ends(values):
+    return [min(values), max(values)]
+
+
+def _p99(slices):
+    return statistics.median(one['p99'] for one in slices)
+
+
+def text(found):
+    """The results as two tables."""
+    rows = []
+    for point in found[:-1]:
+        for side in ('stock', 'patched'):
+            one = point[side]
+            rows.append(
+                [
+                    point['expired'], side, f'{one["ms"]:.0f}',
+                    table.spread(one['spread']), f'{one["of_own_0"]:.2f}',
+                    sum(map(len, one['runs'])),
+                ]
+            )  # fmt: skip
+    latencies = table.render(
+        ['expired', 'side', 'revocation ms', 'spread', 'of own 0', 'runs'],
+        rows,
+    )
+    pruning = found[-1]
+    rows = []
+    for name in ('quiet', 'pruning'):
+        slices = pruning[name]
+        rows.append(
+            [
+                name,
+                f'{statistics.median(one["rate"] for one in slices):.1f}',
+                f'{_p99(slices):.0f}',
+                table.spread(_ends([one['p99'] for one in slices])),
+                len(slices),
+            ]
+        )
+    memory = pruning['memory']
+    lines = [
+        table.render(
+            ['patched', 'validated/s', 'p99 ms', 'spread', 'slices'], rows
+        ),
+        f'p99 while pruning, of the quiet one: {pruning["p99_ratio"]:.2f}',
+        f'{pruning["lock_waits"]} lock waits of '
+        f'{pruning["lock_milliseconds"]} ms altogether, '
+        f'{pruning["deadlocks"]} deadlocks',
+        f'memory of the pruner: {memory["first"] / 1024:.1f} MiB after its '
+        f'first batch, {memory["most"] / 1024:.1f} MiB at most',
+        pruning['summary'],
+    ]
+    return '\n'.join([latencies, '', *lines])

@@ -1,0 +1,121 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""One page of all the results in a folder, with everything in it.
+
+Run with matplotlib importable, with two arguments: the folder, and the page
+to write.
+"""
+
+import html
+import json
+import pathlib
+import sys
+
+from bench import charts
+from bench import mixed
+from bench import prune
+from bench import revocations
+
+_EXPERIMENTS = {
+    'revocations': (
+        revocations,
+        charts.revocations,
+        'Does the number of live revocation events matter?',
+    ),
+    'mixed': (
+        mixed,
+        charts.mixed,
+        'What do revocations cost the tokens that are not revoked?',
+    ),
+    'prune': (prune, charts.prune, 'What do expired events cost?'),
+}
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<style>
+body {{ font: 16px/1.5 sans-serif; max-width: 62em; margin: 2em auto;
+  padding: 0 1em; color: #222; }}
+figure {{ margin: 1.5em 0; }}
+figure svg {{ width: 100%; height: auto; }}
+figcaption {{ color: #555; }}
+pre {{ overflow-x: auto; background: #f5f5f5; padding: 1em;
+  font-size: 13px; line-height: 1.35; }}
+dl {{ display: grid; grid-template-columns: max-content 1fr;
+  gap: 0 1em; }}
+dt {{ font-weight: bold; }}
+dd {{ margin: 0; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<p>Stock and patched Keystone ran at the same time on one machine, with the
+same MariaDB and a memcached each, and took turns under the load of
+ApacheBench. What counts is how the two compare; the absolute figures are that
+machine's.</p>
+{sections}
+</body>
+</html>
+"""
+
+
+def page(results):
+    """The page.
+
+    :param results: list of dicts as ``./ks bench`` writes them
+    """
+    return _PAGE.format(
+        title='Keystone, stock and patched',
+        sections='\n'.join(section(result) for result in results),
+    )
+
+
+def section(result):
+    """What one run gave: charts, table, and how it came about."""
+    module, draw, question = _EXPERIMENTS[result['experiment']]
+    caching = 'on' if result['token_caching'] else 'off'
+    parts = [
+        f'<h2>{html.escape(question)}</h2>',
+        f'<p>Experiment <code>{html.escape(result["experiment"])}</code>, '
+        f'scale {html.escape(result["scale"])}, token caching {caching}.</p>',
+    ]
+    for caption, svg in draw(result['points']):
+        parts.append(
+            f'<figure>\n{svg}'
+            f'<figcaption>{html.escape(caption)}</figcaption>\n</figure>'
+        )
+    parts.append(f'<pre>{html.escape(module.text(result["points"]))}</pre>')
+    facts = {
+        'patched': result['version'],
+        'command': result['command'],
+        **result['machine'],
+        'load before': f'{result["load_average"]:.1f}',
+    }
+    parts.append('<dl>')
+    for name, value in facts.items():
+        parts.append(
+            f'<dt>{html.escape(name)}</dt><dd>{html.escape(str(value))}</dd>'
+        )
+    return '\n'.join([*parts, '</dl>'])
+
+
+def main(folder, target):
+    """Write the page of a folder."""
+    paths = sorted(pathlib.Path(folder).glob('*.json'))
+    results = [json.loads(path.read_text()) for path in paths]
+    pathlib.Path(target).write_text(page(results))
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

@@ -1,0 +1,44 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Results as a table of text."""
+
+
+def render(head, rows):
+    """Lines of a table: words on the left, numbers on the right.
+
+    :param head: list of strings
+    :param rows: list of lists of the same length, of anything
+    """
+    columns = list(zip(head, *rows, strict=True))
+    cells = [_aligned([str(cell) for cell in column]) for column in columns]
+    lines = ['  '.join(row).rstrip() for row in zip(*cells, strict=True)]
+    lines.insert(1, '  '.join('-' * len(column[0]) for column in cells))
+    return '\n'.join(lines)
+
+
+def _aligned(words):
+    width = max(map(len, words))
+    numbers = any(word[:1].isdigit() for word in words[1:])
+    return [
+        word.rjust(width) if numbers else word.ljust(width) for word in words
+    ]
+
+
+def spread(values, form='{:.0f}'):
+    """Two values as LEAST-MOST."""
+    return '-'.join(form.format(value) for value in values)
+
+
+def percent(share):
+    """A share as per cent; nothing as a dash."""
+    return '-' if share is None else f'{100 * share:.1f} %'

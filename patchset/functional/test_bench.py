@@ -1,0 +1,259 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of the measurements with what they need: servers, matplotlib."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+from xml.etree import ElementTree
+
+import fixtures
+import testtools
+
+from bench import events
+from patchset import paths
+from patchset.services import mariadb
+
+_TABLE = """
+CREATE TABLE revocation_event (
+    id INTEGER PRIMARY KEY AUTO_INCREMENT, audit_id VARCHAR(32),
+    audit_chain_id VARCHAR(32), issued_before DATETIME, revoked_at DATETIME
+)
+"""
+_PATIENCE = 300  # seconds
+
+
+class Side:
+    """The part of a side that the events need."""
+
+    def __init__(self, database):
+        self._database = database
+
+    def query(self, statement):
+        return self._database.query(f'USE side; {statement}')
+
+
+class EventsTestCase(testtools.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.database = cls.enterClassContext(mariadb.MariaDB())
+        cls.database.url('side')
+
+    def setUp(self):
+        super().setUp()
+        self.side = Side(self.database)
+        self.side.query(f'DROP TABLE IF EXISTS revocation_event; {_TABLE}')
+
+    def ids(self):
+        rows = self.side.query('SELECT id FROM revocation_event ORDER BY id')
+        return [int(number) for (number,) in rows]
+
+    def test_each_number_names_something_else(self):
+        events.add(self.side, 'chain', 1, 10, 100)
+        events.add(self.side, 'chain', 11, 100, 100)
+        ((rows, names),) = self.side.query(
+            'SELECT COUNT(*), COUNT(DISTINCT audit_chain_id) '
+            'FROM revocation_event WHERE audit_id IS NULL'
+        )
+        self.assertEqual(('100', '100'), (rows, names))
+
+    def test_live_events_are_later_the_later_they_are_added(self):
+        events.add(self.side, 'audit', 1, 50, 100)
+        ((before,),) = self.side.query(
+            'SELECT MAX(revoked_at) FROM revocation_event'
+        )
+        events.add(self.side, 'audit', 51, 100, 100)
+        ((early,),) = self.side.query(
+            'SELECT COUNT(*) FROM revocation_event '
+            f"WHERE id > 50 AND revoked_at < '{before}'"
+        )
+        self.assertEqual('0', early)
+        ((dead,),) = self.side.query(
+            'SELECT COUNT(*) FROM revocation_event WHERE revoked_at < '
+            'UTC_TIMESTAMP() - INTERVAL 5400 SECOND OR revoked_at > '
+            'UTC_TIMESTAMP() OR issued_before < UTC_TIMESTAMP()'
+        )
+        self.assertEqual('0', dead)
+
+    def test_expired_ones_are_old(self):
+        events.add_expired(self.side, 1000)
+        ((young,),) = self.side.query(
+            'SELECT COUNT(*) FROM revocation_event WHERE revoked_at > '
+            'UTC_TIMESTAMP() - INTERVAL 29 DAY'
+        )
+        self.assertEqual('0', young)
+        self.assertEqual(1000, events.count(self.side))
+
+    def test_ids_are_not_given_twice(self):
+        events.empty(self.side)
+        events.add_expired(self.side, 5)
+        last = self.ids()[-1]
+        for _ in range(2):
+            events.empty(self.side)
+            self.assertEqual(0, events.count(self.side))
+        events.add_expired(self.side, 1)
+        self.assertGreater(self.ids()[0], last)
+
+
+class EndTestCase(testtools.TestCase):
+    def test_ctrl_c_leaves_nothing(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        # The database's user has to reach it.
+        temporary = folder / 'tmp'
+        for path in (folder, temporary):
+            path.mkdir(exist_ok=True)
+            path.chmod(0o755)
+        with subprocess.Popen(
+            [
+                paths.ROOT / 'ks', 'bench', 'revocations',
+                '--out', folder / 'out',
+            ],
+            env={**os.environ, 'TMPDIR': str(temporary)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            # A shell that runs this in the background ignores Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        ) as program:  # fmt: skip
+            said = []
+            for line in program.stderr:
+                said.append(line)
+                if line.strip().endswith('starting Keystone, patched'):
+                    break
+            started = descendants(program.pid)
+            # MariaDB, the cache of each side, and the stock Keystone.
+            self.assertGreaterEqual(len(started), 4, ''.join(said))
+            program.send_signal(signal.SIGINT)
+            program.communicate(timeout=_PATIENCE)
+        self.assertEqual(130, program.returncode)
+        deadline = time.monotonic() + _PATIENCE
+        while any(pathlib.Path(f'/proc/{pid}').exists() for pid in started):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        self.assertEqual([], os.listdir(temporary))
+        self.assertEqual([], os.listdir(folder / 'out'))
+
+
+def descendants(pid):
+    """Ids of the processes below a process."""
+    children = pathlib.Path(f'/proc/{pid}/task/{pid}/children')
+    found = [int(word) for word in children.read_text().split()]
+    return found + [below for one in found for below in descendants(one)]
+
+
+class ReportTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def put(self, experiment, points):
+        result = {
+            'experiment': experiment,
+            'version': '30.0.0+revcache.1',
+            'scale': 'small',
+            'token_caching': False,
+            'command': f'./ks bench {experiment} --out "<here>"',
+            'machine': {'processor': 'Abacus & Sons', 'cpus': 2},
+            'load_average': 0.1,
+            'points': points,
+        }
+        path = self.folder / f'{experiment}.json'
+        path.write_text(json.dumps(result))
+
+    def draw(self):
+        return subprocess.run(
+            [paths.ROOT / 'ks', 'bench', 'report', '--out', self.folder],
+            capture_output=True,
+            text=True,
+        )
+
+    def test_one_page_with_everything(self):
+        one = {
+            'rate': 10, 'rate_spread': [9, 12], 'of_own_0': 1,
+            'of_own_0_spread': [0.9, 1.1], 'p50': 1, 'p99': 2, 'repeats': 3,
+        }  # fmt: skip
+        mixed = {
+            **one, 'loss': 0, 'work': 0, 'revoked': 1, 'revoke_p99': None,
+            'revoker_cpu': 0,
+        }  # fmt: skip
+        first = {'ms': 40, 'spread': [30, 50], 'of_own_0': 1, 'runs': [[40]]}
+        self.put(
+            'revocations',
+            [
+                {
+                    'kind': 'audit',
+                    'events': count,
+                    'stock': one,
+                    'patched': one,
+                }
+                for count in (0, 10, 100)
+            ],
+        )
+        self.put(
+            'mixed',
+            [
+                {'asked': asked, 'stock': mixed, 'patched': mixed}
+                for asked in (0, 5)
+            ],
+        )
+        self.put(
+            'prune',
+            [
+                {'expired': 0, 'stock': first, 'patched': first},
+                {'expired': 100, 'stock': first, 'patched': first},
+                {
+                    'quiet': [one],
+                    'pruning': [one, one],
+                    'p99_ratio': 1,
+                    'memory': {'first': 1024, 'most': 2048},
+                    'summary': 'Deleted 100 events.',
+                    'lock_waits': 0,
+                    'lock_milliseconds': 0,
+                    'deadlocks': 0,
+                },
+            ],
+        )
+        done = self.draw()
+        self.assertEqual(0, done.returncode, done.stderr)
+        text = (self.folder / 'report.html').read_text()
+        self.assertEqual(f'{self.folder}/report.html\n', done.stdout)
+        root = ElementTree.fromstring(
+            text.replace('<meta charset="utf-8">', '').partition('\n')[2]
+        )
+        svg = '{http://www.w3.org/2000/svg}'
+        self.assertEqual(4, len(list(root.iter(f'{svg}svg'))))
+        ids = [one.get('id') for one in root.iter(f'{svg}clipPath')]
+        self.assertEqual(len(ids), len(set(ids)))
+        words = ''.join(root.itertext())
+        for expected in (
+            'live events (logarithmic)',
+            'revocations per second, asked for',
+            'expired rows in the table',
+            'Abacus & Sons',
+            './ks bench mixed --out "<here>"',
+            'Deleted 100 events.',
+        ):
+            self.assertIn(expected, words)
+        # It loads nothing from elsewhere.
+        self.assertNotRegex(text, r'(?i)<(script|link|img|iframe)\b|@import')
+
+    def test_nothing_to_draw(self):
+        done = self.draw()
+        self.assertEqual(1, done.returncode)
+        self.assertEqual(
+            f'ks: error: {self.folder} has no results\n', done.stderr
+        )

@@ -1,0 +1,162 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of the measurements' load, on a server that only counts."""
+
+import collections
+import http.server
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import testtools
+
+from bench import load
+from bench import revoking
+from patchset import errors
+from patchset import paths
+
+_LOAD = """
+import sys
+from bench import load
+from patchset import stopping
+
+stopping.in_order()
+load.together(sys.argv[1], [{'X-Number': str(one)} for one in range(3)], 300)
+"""
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Answers as the server's ``codes`` say, and notes what it was asked."""
+
+    def do_GET(self):
+        self.answer(200)
+
+    def do_DELETE(self):
+        self.answer(204)
+
+    def answer(self, usual):
+        asked = (self.command, self.headers['X-Subject-Token'])
+        with self.server.lock:
+            self.server.asked[asked] += 1
+        self.send_response(self.server.codes.get(asked, usual))
+        self.send_header('Content-Length', '0')
+        self.end_headers()
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+class ServerTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.server = http.server.ThreadingHTTPServer(
+            ('127.0.0.1', 0), Handler
+        )
+        self.server.asked = collections.Counter()
+        self.server.codes = {}
+        self.server.lock = threading.Lock()
+        self.url = f'http://127.0.0.1:{self.server.server_port}/v3/auth/tokens'
+        thread = threading.Thread(target=self.server.serve_forever)
+        thread.start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(thread.join)
+        self.addCleanup(self.server.shutdown)
+
+
+class LoadTestCase(ServerTestCase):
+    def test_as_many_as_asked(self):
+        measure = load.some(self.url, {'X-Subject-Token': 'a'}, 7, 2)
+        self.assertEqual(7, measure.requests)
+        self.assertEqual({('GET', 'a'): 7}, self.server.asked)
+
+    def test_each_client_is_warmed_up(self):
+        load.warm_up(self.url, [{'X-Subject-Token': one} for one in 'ab'])
+        self.assertEqual({('GET', 'a'): 3, ('GET', 'b'): 3}, self.server.asked)
+
+    def test_each_client_has_its_own_token(self):
+        headers = [{'X-Subject-Token': name} for name in 'abc']
+        measure = load.together(self.url, headers, 1)
+        self.assertEqual(
+            {('GET', name) for name in 'abc'}, set(self.server.asked)
+        )
+        # Those under way at the end were asked and not counted.
+        self.assertLessEqual(measure.requests, self.server.asked.total())
+        self.assertGreaterEqual(measure.requests, 3)
+        self.assertLessEqual(measure.p50, measure.p99)
+
+    def test_one_refused_client_is_no_result(self):
+        self.server.codes['GET', 'b'] = 404
+        headers = [{'X-Subject-Token': name} for name in 'abc']
+        self.assertRaises(errors.Error, load.together, self.url, headers, 1)
+
+    def test_nobody_answers(self):
+        error = self.assertRaises(
+            errors.Error, load.get, 'http://127.0.0.1:1/', {}, 1, 1
+        )
+        self.assertIn('ab failed: ', str(error))
+
+    def test_ctrl_c_ends_the_clients(self):
+        with subprocess.Popen(
+            [sys.executable, '-c', _LOAD, self.url],
+            env={**os.environ, 'PYTHONPATH': str(paths.ROOT)},
+            stderr=subprocess.DEVNULL,
+            # A shell that runs this in the background ignores Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        ) as program:
+            while not self.server.asked:
+                self.assertIsNone(program.poll())
+                time.sleep(0.02)
+            tasks = pathlib.Path(f'/proc/{program.pid}/task/{program.pid}')
+            clients = (tasks / 'children').read_text().split()
+            self.assertNotEqual([], clients)
+            program.send_signal(signal.SIGINT)
+        for client in clients:
+            self.assertFalse(pathlib.Path(f'/proc/{client}').exists())
+
+
+class RevokerTestCase(ServerTestCase):
+    def revoke(self, doomed, rate=100):
+        with revoking.started(self.url, 'me', doomed, rate, 1) as process:
+            self.assertEqual({}, self.server.asked)
+            return revoking.begin(process)()
+
+    def test_each_token_once(self):
+        doomed = [f'token{number}' for number in range(20)]
+        answer = self.revoke(doomed)
+        self.assertEqual(
+            {('DELETE', token): 1 for token in doomed}, self.server.asked
+        )
+        self.assertEqual((20, 0), (answer['revoked'], answer['failed']))
+        self.assertLessEqual(answer['rate'], 20)
+        self.assertLessEqual(answer['p50'], answer['p99'])
+
+    def test_refusals_are_told(self):
+        self.server.codes['DELETE', 'b'] = 404
+        answer = self.revoke(['a', 'b', 'c'])
+        self.assertEqual((2, 1), (answer['revoked'], answer['failed']))
+
+    def test_nothing_after_its_time(self):
+        # The second would be due after two seconds.
+        answer = self.revoke(['a', 'b'], rate=0.5)
+        self.assertEqual({('DELETE', 'a'): 1}, self.server.asked)
+        self.assertEqual(1, answer['revoked'])
+
+    def test_it_ends_with_the_block(self):
+        with revoking.started(self.url, 'me', ['a'], 1, 300) as process:
+            self.assertIsNone(process.poll())
+        self.assertIsNotNone(process.poll())
+        self.assertEqual({}, self.server.asked)
