@@ -1,0 +1,228 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Deleting expired revocation events, a few at a time.
+
+A driver of ``[revoke] driver`` that offers :class:`Prune` has its expired
+events deleted after revocations and by ``keystone-manage revocation_prune``.
+One that does not is left alone.
+"""
+
+import abc
+import collections
+import contextlib
+
+from oslo_db import exception as db_exception
+from oslo_db.sqlalchemy import enginefacade
+import sqlalchemy
+
+from keystone.common import sql
+
+# Milliseconds that a batch waits for a lock, where a database can be told.
+_LONGEST_WAIT = 50
+
+#: What became of one batch.
+#:
+#: ``found``: number of expired events that were selected
+#: ``deleted``: number of them that this batch has deleted; another pruner may
+#: have been faster where rows cannot be reserved
+#: ``last``: latest ``revoked_at`` of those selected, naive UTC; None without
+#: ``given_up``: None, or why nothing was deleted: somebody else's lock
+Batch = collections.namedtuple(
+    'Batch', ('found', 'deleted', 'last', 'given_up')
+)
+
+
+class Prune(abc.ABC):
+    """What a driver offers to have its expired events deleted."""
+
+    @abc.abstractmethod
+    def prune_events(self, before, limit, since=None):
+        """Delete some expired events, the oldest first.
+
+        It waits for nobody: events that another transaction has locked are
+        left for later.
+
+        :param before: naive UTC datetime; only events with an earlier
+            ``revoked_at`` are deleted
+        :param limit: largest number of events to delete
+        :param since: naive UTC datetime; events with an earlier
+            ``revoked_at`` are not looked at. Where the batch before has ended
+            is a good place: a database may otherwise walk over all rows that
+            were deleted so far.
+        :returns: a :class:`Batch`
+        :raises oslo_db.exception.DBError, sqlalchemy.exc.DBAPIError: the
+            database fails, for another reason than locks
+        """
+
+    @abc.abstractmethod
+    def span_of_events(self):
+        """Tell how far back the events go.
+
+        :returns: ``revoked_at`` of the oldest and of the newest event, naive
+            UTC datetimes, or None twice if there is no event
+        """
+
+
+def _connection():
+    # Not one of the enginefacade: it would join the thread's transaction.
+    root = (
+        enginefacade
+        if sql.core._TESTING_USE_GLOBAL_CONTEXT_MANAGER
+        else sql.core._get_main_context_manager()
+    )
+    return root.writer.get_engine().connect()
+
+
+class SQLPrune(Prune):
+    """Prunes the table ``revocation_event``.
+
+    A batch is one short transaction: its rows are selected by the index on
+    ``revoked_at`` and reserved in passing, then deleted by primary key.
+    """
+
+    @property
+    def _table(self):
+        return sql.ModelBase.metadata.tables['revocation_event']
+
+    def prune_events(self, before, limit, since=None):
+        try:
+            with _connection() as connection, _in_nobodys_way(connection):
+                batch = self._prune(connection, before, limit, since)
+                connection.commit()
+                return batch
+        except (db_exception.DBError, sqlalchemy.exc.DBAPIError) as error:
+            if not _is_about_locks(error):
+                raise
+            return Batch(0, 0, None, _reason(error))
+
+    def _prune(self, connection, before, limit, since):
+        columns = self._table.c
+        query = (
+            sqlalchemy.select(columns.id, columns.revoked_at)
+            .where(columns.revoked_at < before)
+            .order_by(columns.revoked_at)
+            .limit(limit)
+        )
+        if since is not None:
+            query = query.where(columns.revoked_at >= since)
+        if _skips_locked(connection.dialect):
+            query = query.with_for_update(skip_locked=True)
+        rows = connection.execute(query).all()
+        if not rows:
+            return Batch(0, 0, None, None)
+        deleted = self._delete(connection, sorted(row.id for row in rows))
+        return Batch(len(rows), deleted, rows[-1].revoked_at, None)
+
+    def _delete(self, connection, ids):
+        # Ids as part of the text: databases limit the parameters.
+        known = sqlalchemy.bindparam(
+            'ids', ids, expanding=True, literal_execute=True
+        )
+        if connection.dialect.name == 'mysql':
+            # It prefers to scan a small table, and would wait for rows that
+            # are just being inserted. The limit ends the scan before them.
+            delete = sqlalchemy.text(
+                f'DELETE FROM {self._table.name} WHERE id IN :ids '
+                f'ORDER BY id LIMIT {len(ids)}'
+            ).bindparams(known)
+        else:
+            delete = self._table.delete().where(self._table.c.id.in_(known))
+        return connection.execute(delete).rowcount
+
+    def span_of_events(self):
+        revoked_at = self._table.c.revoked_at
+        # Two queries: each reads one entry of the index.
+        with _connection() as connection:
+            return tuple(
+                connection.scalar(sqlalchemy.select(function(revoked_at)))
+                for function in (sqlalchemy.func.min, sqlalchemy.func.max)
+            )
+
+
+def _skips_locked(dialect):
+    version = dialect.server_version_info
+    if dialect.name == 'mysql':
+        return version >= ((10, 6) if dialect.is_mariadb else (8, 0, 1))
+    return dialect.name == 'postgresql' and version >= (9, 5)
+
+
+@contextlib.contextmanager
+def _in_nobodys_way(connection):
+    """Lock rows and no gaps between them, and hardly wait for a lock."""
+    execute = connection.exec_driver_sql
+    name = connection.dialect.name
+    if name in ('mysql', 'postgresql'):
+        # For this transaction alone.
+        execute('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
+    if name == 'mysql':
+        # Whole seconds; only MariaDB has "not at all".
+        wait = 0 if connection.dialect.is_mariadb else 1
+        change = (
+            'SET SESSION innodb_lock_wait_timeout = {}, '
+            'SESSION lock_wait_timeout = {}'
+        )
+        usual = execute(
+            'SELECT @@innodb_lock_wait_timeout, @@lock_wait_timeout'
+        ).one()
+        wait, usual = change.format(wait, wait), change.format(*usual)
+    elif name == 'postgresql':
+        # While the statistics of the table are old it may prefer to scan the
+        # table, or to sort all that has expired.
+        settings = {
+            'lock_timeout': _LONGEST_WAIT,
+            'enable_seqscan': 'off',
+            'enable_sort': 'off',
+        }
+        wait = 'SELECT ' + ', '.join(
+            f"set_config('{setting}', '{value}', true)"
+            for setting, value in settings.items()
+        )
+        usual = None
+    elif name == 'sqlite':
+        change = 'PRAGMA busy_timeout = {}'
+        usual = change.format(execute('PRAGMA busy_timeout').scalar())
+        wait = change.format(_LONGEST_WAIT)
+    else:
+        yield
+        return
+    execute(wait)
+    try:
+        yield
+    finally:
+        try:
+            # The locks of a failed batch go first.
+            connection.rollback()
+            if usual is not None:
+                execute(usual)
+        except Exception:
+            # Nobody else is to use it as it is now.
+            connection.invalidate()
+
+
+def _is_about_locks(error):
+    """Whether a database error is somebody else's lock, or a conflict."""
+    if isinstance(error, db_exception.DBDeadlock):
+        # Lock waits that took too long, and Galera's conflicts, as well.
+        return True
+    cause = getattr(error, 'inner_exception', error)
+    cause = getattr(cause, 'orig', None)
+    state = getattr(cause, 'pgcode', None) or getattr(cause, 'sqlstate', None)
+    # lock_not_available, serialization_failure
+    if state in ('55P03', '40001'):
+        return True
+    name = getattr(cause, 'sqlite_errorname', None) or ''
+    return name.startswith(('SQLITE_BUSY', 'SQLITE_LOCKED'))
+
+
+def _reason(error):
+    return str(error).partition('\n')[0]

@@ -1,0 +1,75 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Pruning by the service itself, after revocations."""
+
+import collections
+
+from oslo_log import log
+
+import keystone.conf
+from keystone.revoke.backends import base
+from keystone.revoke.backends import prune
+from keystone.revoke import claim
+
+CONF = keystone.conf.CONF
+LOG = log.getLogger(__name__)
+
+# Few enough that a revocation which prunes takes hardly longer.
+BATCH = 100
+
+
+class AfterRevocation:
+    """Deletes a few expired events now and then, when an event was recorded.
+
+    One process of the cloud does so in each ``[revoke] prune_interval``, in a
+    transaction of its own. Whatever goes wrong there does not concern the
+    caller, whose revocation is committed.
+    """
+
+    def __init__(self):
+        self._claim = claim.Claim('revocation_prune')
+        self._since = None
+        #: {``batches``, ``deleted``, ``given_up``, ``failed``: number}
+        self.counts = collections.Counter()
+
+    def run(self, driver):
+        """Delete a batch, if it is this process's turn. Raises nothing.
+
+        :param driver: the ``[revoke] driver``
+        """
+        try:
+            interval = CONF.revoke.prune_interval
+            if (
+                interval
+                and isinstance(driver, prune.Prune)
+                and self._claim.is_won(interval)
+            ):
+                self._prune(driver)
+        except Exception as error:
+            self.counts['failed'] += 1
+            LOG.warning(
+                'Cannot prune the revocation events: %s',
+                str(error).partition('\n')[0],
+            )
+
+    def _prune(self, driver):
+        batch = driver.prune_events(
+            base.revoked_before_cutoff_time(), BATCH, self._since
+        )
+        # From where it ended while there is more, or from the beginning.
+        self._since = batch.last if batch.found == BATCH else None
+        self.counts['batches'] += 1
+        self.counts['deleted'] += batch.deleted
+        if batch.given_up:
+            self.counts['given_up'] += 1
+            LOG.debug('Did not prune revocation events: %s', batch.given_up)
