@@ -1,0 +1,86 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Figures about the table of revocation events."""
+
+import datetime
+import gc
+import os
+import time
+
+from oslo_utils import timeutils
+
+from keystone.cmd.revocation import command
+from keystone.revoke.backends import base
+from keystone.revoke import table_copy
+
+_HOUR = datetime.timedelta(hours=1)
+
+
+def count(driver):
+    """Count the events, by the index alone.
+
+    :param driver: the ``[revoke] driver``
+    :returns: dict with the numbers of ``live``, ``expired`` and all events
+        (``total``) and of those of the ``last_hour``, and ``oldest`` and
+        ``newest``, naive UTC datetimes or None
+    """
+    cutoff = base.revoked_before_cutoff_time()
+    live = driver.count_events(cutoff, command.LAST)
+    expired = driver.count_events(command.FIRST, cutoff)
+    last_hour = driver.count_events(timeutils.utcnow() - _HOUR, command.LAST)
+    oldest, newest = driver.span_of_events()
+    return {
+        'live': live,
+        'expired': expired,
+        'total': live + expired,
+        'last_hour': last_hour,
+        'oldest': oldest,
+        'newest': newest,
+    }
+
+
+def load(driver):
+    """Load the live events as a worker does, and measure it.
+
+    :param driver: the ``[revoke] driver``
+    :returns: dict with ``kinds`` ({attributes: number of distinct events}),
+        ``distinct``, their sum, ``load_seconds``, and ``load_bytes``, by
+        which the resident memory has grown, or None where that is not known
+    """
+    gc.collect()
+    before = _resident()
+    began = time.monotonic()
+    copy = table_copy.TableCopy(driver)
+    copy.load()
+    seconds = time.monotonic() - began
+    gc.collect()
+    after = _resident()
+    return {
+        'kinds': {
+            ' '.join(attributes) or 'none': number
+            for attributes, number in copy.tree.counts().items()
+        },
+        'distinct': len(copy.tree),
+        'load_seconds': seconds,
+        'load_bytes': before and after - before,
+    }
+
+
+def _resident():
+    """Bytes of this process that are in memory; None if unknown."""
+    try:
+        with open('/proc/self/statm') as statm:
+            pages = int(statm.read().split()[1])
+    except OSError:
+        return None
+    return pages * os.sysconf('SC_PAGE_SIZE')

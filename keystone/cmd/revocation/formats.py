@@ -1,0 +1,130 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Ways to write the figures down."""
+
+import datetime
+import json
+
+import prettytable
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def as_table(figures):
+    """For people.
+
+    :param figures: dict of :mod:`~keystone.cmd.revocation.figures`
+    :returns: str
+    """
+    table = prettytable.PrettyTable(['Revocation events', 'Value'])
+    table.align = 'l'
+    for words, name in (
+        ('live', 'live'),
+        ('expired, not pruned yet', 'expired'),
+        ('total', 'total'),
+        ('recorded in the last hour', 'last_hour'),
+    ):
+        table.add_row([words, f'{figures[name]:,}'])
+    for words, name in (('oldest', 'oldest'), ('newest', 'newest')):
+        moment = figures[name]
+        table.add_row([words, f'{moment:%Y-%m-%d %H:%M:%S} UTC' if moment
+                       else '-'])  # fmt: skip
+    if 'kinds' in figures:
+        for kind, number in sorted(figures['kinds'].items()):
+            table.add_row([f'distinct, by {kind}', f'{number:,}'])
+        table.add_row(['distinct', f'{figures["distinct"]:,}'])
+        table.add_row(
+            ['seconds to load them', f'{figures["load_seconds"]:.1f}']
+        )
+        if figures['load_bytes'] is not None:
+            table.add_row(
+                [
+                    'MiB of memory for each worker',
+                    f'{figures["load_bytes"] / 2**20:.1f}',
+                ]
+            )
+    return table.get_string()
+
+
+def as_json(figures):
+    """For programs.
+
+    :param figures: dict of :mod:`~keystone.cmd.revocation.figures`
+    :returns: str
+    """
+    plain = {
+        name: value.isoformat() + 'Z'
+        if isinstance(value, datetime.datetime)
+        else value
+        for name, value in figures.items()
+    }
+    return json.dumps(plain, indent=2, sort_keys=True)
+
+
+def as_prometheus(figures):
+    """For the textfile collector of Prometheus's node exporter.
+
+    :param figures: dict of :mod:`~keystone.cmd.revocation.figures`
+    :returns: str, without the last end of line
+    """
+    lines = []
+
+    def add(name, words, samples):
+        name = f'keystone_revocation_{name}'
+        lines.append(f'# HELP {name} {words}')
+        lines.append(f'# TYPE {name} gauge')
+        lines.extend(f'{name}{labels} {value}' for labels, value in samples)
+
+    def one(name, words, value):
+        if value is not None:
+            add(name, words, [('', value)])
+
+    add(
+        'events',
+        'Revocation events in the table.',
+        [
+            ('{state="live"}', figures['live']),
+            ('{state="expired"}', figures['expired']),
+        ],
+    )
+    one(
+        'events_last_hour',
+        'Revocation events recorded in the last hour.',
+        figures['last_hour'],
+    )
+    for name in ('oldest', 'newest'):
+        one(
+            f'{name}_event_timestamp_seconds',
+            f'When the {name} revocation event was recorded.',
+            figures[name] and (figures[name] - _EPOCH).total_seconds(),
+        )
+    if 'kinds' in figures:
+        add(
+            'distinct_events',
+            'Live revocation events that differ, by their attributes.',
+            [
+                (f'{{kind="{kind}"}}', number)
+                for kind, number in sorted(figures['kinds'].items())
+            ],
+        )
+        one(
+            'load_seconds',
+            'Time that a worker takes to load the live events.',
+            round(figures['load_seconds'], 3),
+        )
+        one(
+            'load_bytes',
+            'Memory that a worker takes to keep the live events.',
+            figures['load_bytes'],
+        )
+    return '\n'.join(lines)

@@ -1,0 +1,53 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The one line and the exit code that monitoring plugins answer with."""
+
+OK = 0
+WARNING = 1
+CRITICAL = 2
+UNKNOWN = 3
+
+_NAMES = ('OK', 'WARNING', 'CRITICAL', 'UNKNOWN')
+
+
+def judge(figures, warning=None, critical=None):
+    """Compare the number of live events with the thresholds.
+
+    :param figures: dict of :func:`keystone.cmd.revocation.figures.count`
+    :param warning: number above which to warn, or None
+    :param critical: number above which it is critical, or None
+    :returns: exit code, line
+    """
+    live, expired = figures['live'], figures['expired']
+    code = OK
+    if warning is not None and live > warning:
+        code = WARNING
+    if critical is not None and live > critical:
+        code = CRITICAL
+    limits = ';'.join(
+        '' if limit is None else str(limit) for limit in (warning, critical)
+    )
+    return code, line(
+        code,
+        f'{live} live revocation events, {expired} expired | '
+        f'live={live};{limits};0 expired={expired};;;0 '
+        f'last_hour={figures["last_hour"]};;;0',
+    )
+
+
+def line(code, words):
+    """The line of an exit code.
+
+    :returns: str
+    """
+    return f'REVOCATION {_NAMES[code]} - {words}'

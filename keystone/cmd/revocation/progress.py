@@ -1,0 +1,98 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Telling how far a long command is."""
+
+import shutil
+import time
+
+# Seconds between two updates, of a terminal and of anything else.
+_OF_A_TERMINAL = 0.1
+_OF_LINES = 10
+
+
+class Progress:
+    """Tells how many of a number of events are deleted.
+
+    A bar on a terminal; lines otherwise, so that a log stays readable.
+
+    :param stream: file to write to
+    :param total: number of events to delete
+    :param clock: callable, returns seconds that never go back
+    """
+
+    def __init__(self, stream, total, clock=time.monotonic):
+        self._stream = stream
+        self._total = total
+        self._clock = clock
+        self._began = self._told = clock()
+        self._is_terminal = stream.isatty()
+        self._width = 0
+
+    def update(self, done):
+        """Tell it, unless that was done a moment ago.
+
+        :param done: number of events deleted so far
+        """
+        now = self._clock()
+        every = _OF_A_TERMINAL if self._is_terminal else _OF_LINES
+        if now - self._told < every:
+            return
+        self._told = now
+        # Others may delete as well, and new events may expire.
+        done = min(done, self._total)
+        words = f'{done:,} of {self._total:,}'
+        rate = done / (now - self._began)
+        if rate:
+            words += f', {rate:,.0f}/s, {self._rest(done, rate)} left'
+        if self._is_terminal:
+            self._show(self._bar(done, words))
+        else:
+            print(words, file=self._stream, flush=True)
+
+    def note(self, words):
+        """Write a line of its own."""
+        self._wipe()
+        print(words, file=self._stream, flush=True)
+
+    def end(self):
+        """Take the bar away."""
+        self._wipe()
+
+    def _rest(self, done, rate):
+        seconds = round((self._total - done) / rate)
+        minutes, seconds = divmod(seconds, 60)
+        hours, minutes = divmod(minutes, 60)
+        if hours:
+            return f'{hours}:{minutes:02}:{seconds:02}'
+        return f'{minutes}:{seconds:02}'
+
+    def _bar(self, done, words):
+        columns = shutil.get_terminal_size().columns
+        width = max(columns - len(words) - 10, 0)
+        share = done / self._total if self._total else 1
+        filled = int(width * share)
+        bar = '#' * filled + '.' * (width - filled)
+        return f'[{bar}] {share:4.0%} {words}'[: columns - 1]
+
+    def _show(self, text):
+        padding = ' ' * (self._width - len(text))
+        self._stream.write(f'\r{text}{padding}')
+        self._stream.flush()
+        self._width = len(text)
+
+    def _wipe(self):
+        if self._width:
+            self._show('')
+            self._stream.write('\r')
+            self._stream.flush()
+            self._width = 0

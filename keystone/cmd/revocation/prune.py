@@ -1,0 +1,198 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import signal
+import sys
+
+from oslo_utils import timeutils
+
+from keystone.cmd.revocation import arguments
+from keystone.cmd.revocation import batches
+from keystone.cmd.revocation import command
+from keystone.cmd.revocation import progress
+from keystone.revoke.backends import base
+
+_FORCE = '--let-revoked-tokens-become-valid-again'
+
+# Exit codes, beside those of the arguments: 0 and 1 tell whether events were
+# deleted, as the commands of other services do that purge their tables.
+_WRONG_DATE = 4
+_GIVEN_UP = 5
+_FAILED = 255
+
+
+class RevocationPrune(command.Command):
+    """Delete expired revocation events, a batch at a time."""
+
+    name = 'revocation_prune'
+
+    @classmethod
+    def add_arguments(cls, parser):
+        parser.add_argument(
+            '--batch-size',
+            type=arguments.count,
+            default=1000,
+            metavar='NUMBER',
+            help='Delete so many events in one transaction at most. '
+            '(Default: 1000)',
+        )
+        parser.add_argument(
+            '--max-rows',
+            type=arguments.count,
+            metavar='NUMBER',
+            help='Delete so many events altogether at most. (Default: one '
+            'batch, or all with --until-complete)',
+        )
+        parser.add_argument(
+            '--max-time',
+            type=arguments.seconds,
+            metavar='SECONDS',
+            help='Begin no batch when this time is over.',
+        )
+        parser.add_argument(
+            '--sleep',
+            type=arguments.seconds,
+            default=0.1,
+            metavar='SECONDS',
+            help='Pause between two batches. (Default: 0.1)',
+        )
+        parser.add_argument(
+            '--before',
+            metavar='DATE',
+            help='Delete only events that were recorded before this moment: '
+            'YYYY-MM-DD[THH:MM[:SS]], UTC unless an offset follows. '
+            '(Default: whatever has expired)',
+        )
+        parser.add_argument(
+            '--until-complete',
+            action='store_true',
+            help='Go on until nothing that has expired is left.',
+        )
+        parser.add_argument(
+            '--dry-run',
+            action='store_true',
+            help='Tell how many events would be deleted, and delete none.',
+        )
+        parser.add_argument(
+            '--verbose', action='store_true', help='Tell of each batch.'
+        )
+        parser.add_argument(
+            _FORCE,
+            action='store_true',
+            dest='force',
+            help='Allow a --before that deletes events of tokens that have '
+            'not expired.',
+        )
+
+    def run(self, options):
+        before = self._before(options)
+        max_rows = self._max_rows(options)
+        driver = self.driver()
+        total = self.read(driver.count_events, command.FIRST, before)
+        most = total if max_rows is None else min(total, max_rows)
+        if options.dry_run:
+            print(
+                f'{most:,} of {total:,} events recorded before '
+                f'{before:%Y-%m-%d %H:%M:%S} UTC would be deleted.'
+            )
+            return int(most > 0)
+        run = batches.Batches(
+            driver,
+            before,
+            options.batch_size,
+            max_rows,
+            options.max_time,
+            options.sleep,
+        )
+        self._delete(run, progress.Progress(sys.stdout, most), options)
+        print(self._summary(run))
+        if run.reason == batches.GIVEN_UP:
+            return _GIVEN_UP
+        return int(run.deleted > 0)
+
+    def _before(self, options):
+        cutoff = base.revoked_before_cutoff_time()
+        if options.before is None:
+            return cutoff
+        try:
+            before = arguments.moment(options.before)
+        except ValueError:
+            raise command.Stop(
+                _WRONG_DATE, f'--before: {options.before!r} is no date'
+            ) from None
+        if before > timeutils.utcnow():
+            raise command.Stop(
+                _WRONG_DATE, f'--before: {options.before} is in the future'
+            )
+        if before > cutoff and not options.force:
+            raise command.Stop(
+                _WRONG_DATE,
+                f'--before: events since {cutoff:%Y-%m-%dT%H:%M:%S} revoke '
+                'tokens that would be accepted without them',
+            )
+        return before
+
+    def _max_rows(self, options):
+        if options.max_rows is not None:
+            if options.batch_size > options.max_rows:
+                raise command.Stop(
+                    self.wrong_arguments,
+                    f'--batch-size {options.batch_size} is more than '
+                    f'--max-rows {options.max_rows}',
+                )
+            return options.max_rows
+        return None if options.until_complete else options.batch_size
+
+    def _delete(self, run, told, options):
+        def interrupt(number, _frame):
+            run.interrupt()
+            # A second one ends the process at once, as the system does it.
+            signal.signal(number, signal.SIG_DFL)
+
+        usual = {
+            number: signal.signal(number, interrupt)
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            for batch in run:
+                told.update(run.deleted)
+                if options.verbose:
+                    told.note(self._line(batch))
+        except command.DATABASE_ERRORS as error:
+            raise command.Stop(
+                _FAILED,
+                f'after {run.deleted:,} events the database failed: '
+                f'{command.line(error)}',
+            ) from None
+        finally:
+            told.end()
+            for number, handler in usual.items():
+                signal.signal(number, handler)
+
+    def _line(self, batch):
+        if batch.given_up:
+            return f'Deleted none: {batch.given_up}'
+        if not batch.found:
+            return 'Found none.'
+        return (
+            f'Deleted {batch.deleted:,}, recorded until '
+            f'{batch.last:%Y-%m-%d %H:%M:%S} UTC.'
+        )
+
+    def _summary(self, run):
+        words = (
+            f'Deleted {run.deleted:,} events in {run.seconds:.1f} seconds. '
+            f'Stopped: {run.reason}.'
+        )
+        if run.given_up:
+            words += f' Batches that met a lock: {run.given_up:,}.'
+        return words

@@ -1,0 +1,84 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+from keystone.cmd.revocation import arguments
+from keystone.cmd.revocation import command
+from keystone.cmd.revocation import figures
+from keystone.cmd.revocation import formats
+from keystone.cmd.revocation import monitoring
+
+_FORMATS = {
+    'table': formats.as_table,
+    'json': formats.as_json,
+    'prometheus': formats.as_prometheus,
+}
+
+
+class RevocationStatus(command.Command):
+    """Tell how many revocation events there are, and what they cost."""
+
+    name = 'revocation_status'
+    # A monitoring system takes any other code for an answer.
+    wrong_arguments = monitoring.UNKNOWN
+    no_database = monitoring.UNKNOWN
+
+    @classmethod
+    def add_arguments(cls, parser):
+        parser.add_argument(
+            '--format',
+            choices=sorted(_FORMATS),
+            help='How to write the figures. (Default: table)',
+        )
+        parser.add_argument(
+            '--no-load',
+            action='store_true',
+            help='Do not load the live events to see what that costs.',
+        )
+        for level in ('warning', 'critical'):
+            parser.add_argument(
+                f'--{level}',
+                type=arguments.threshold,
+                metavar='NUMBER',
+                help='Answer as a plugin of a monitoring system: one line, '
+                f'and {level} if there are more live events than this.',
+            )
+
+    def run(self, options):
+        limits = (options.warning, options.critical)
+        plugin = limits != (None, None)
+        if plugin and options.format:
+            raise command.Stop(
+                self.wrong_arguments,
+                '--format does not go with --warning and --critical',
+            )
+        if None not in limits and options.warning > options.critical:
+            raise command.Stop(
+                self.wrong_arguments,
+                f'--warning {options.warning} is more than '
+                f'--critical {options.critical}',
+            )
+        driver = self.driver()
+        found = self.read(figures.count, driver)
+        if plugin:
+            code, line = monitoring.judge(found, *limits)
+            print(line)
+            return code
+        if not options.no_load:
+            found.update(self.read(figures.load, driver))
+        print(_FORMATS[options.format or 'table'](found))
+        return 0
+
+    @classmethod
+    def end(cls, stop):
+        # Such a system shows what is on standard output.
+        print(monitoring.line(stop.code, stop))
+        raise SystemExit(stop.code)

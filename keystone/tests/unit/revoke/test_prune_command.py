@@ -1,0 +1,310 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import io
+import os
+import signal
+
+from keystone.cmd.revocation import progress
+from keystone.revoke.backends import sql as revoke_sql
+from keystone.tests import unit
+from keystone.tests.unit.revoke import command_base
+from keystone.tests.unit.revoke import replica_base
+
+FORCE = '--let-revoked-tokens-become-valid-again'
+
+
+class RevocationPruneTests(command_base.CommandTestCase):
+    def prune(self, *words):
+        return self.run_command('revocation_prune', '--sleep', '0', *words)
+
+    def test_nothing_to_do(self):
+        self.live(3)
+
+        code, out, err = self.prune()
+
+        self.assertEqual(0, code)
+        self.assertIn('Deleted 0 events', out)
+        self.assertIn('Stopped: nothing that has expired is left.', out)
+        self.assertEqual('', err)
+        self.assertEqual((0, 3), self.left())
+
+    def test_one_batch(self):
+        self.expired(7)
+        self.live(3)
+
+        code, out, _err = self.prune('--batch-size', '5')
+
+        self.assertEqual(1, code)
+        self.assertIn('Deleted 5 events', out)
+        self.assertIn('largest number of events is reached', out)
+        self.assertEqual((2, 3), self.left())
+
+    def test_until_complete(self):
+        self.expired(17)
+        self.live(3)
+
+        code, out, _err = self.prune('--batch-size', '5', '--until-complete')
+
+        self.assertEqual(1, code)
+        self.assertIn('Deleted 17 events', out)
+        self.assertIn('Stopped: nothing that has expired is left.', out)
+        self.assertEqual((0, 3), self.left())
+
+    def test_max_rows(self):
+        self.expired(17)
+
+        code, out, _err = self.prune('--batch-size', '5', '--max-rows', '12')
+
+        self.assertEqual(1, code)
+        self.assertIn('Deleted 12 events', out)
+        self.assertEqual((5, 0), self.left())
+
+    def test_max_time(self):
+        self.expired(7)
+
+        code, out, _err = self.prune('--until-complete', '--max-time', '0')
+
+        self.assertEqual(0, code)
+        self.assertIn('Stopped: the time is up.', out)
+        self.assertEqual((7, 0), self.left())
+
+    def test_before(self):
+        self.expired(7)
+        before = self.cutoff - 3 * command_base.SECOND
+
+        code, _out, _err = self.prune('--before', before.isoformat() + 'Z')
+
+        self.assertEqual(1, code)
+        self.assertEqual((3, 0), self.left())
+
+    def test_before_with_an_offset(self):
+        self.expired(7)
+        before = self.cutoff - 3 * command_base.SECOND
+        before += 3600 * command_base.SECOND
+
+        self.prune('--before', before.isoformat() + '+01:00')
+
+        self.assertEqual((3, 0), self.left())
+
+    def test_before_that_lets_tokens_become_valid_again(self):
+        self.expired(7)
+        self.live(5)
+        before = self.clock.utcnow - 150 * command_base.SECOND
+        words = ('--until-complete', '--before', before.isoformat())
+        self.assertRefused(4, 'tokens', 'revocation_prune', *words)
+
+        code, out, _err = self.prune(FORCE, *words)
+
+        self.assertEqual(1, code)
+        self.assertIn('Deleted 10 events', out)
+        self.assertEqual((0, 2), self.left())
+
+    def test_before_that_is_in_the_future(self):
+        self.live(1)
+
+        self.assertRefused(
+            4, 'future', 'revocation_prune', FORCE, '--before', '2099-01-01'
+        )
+
+    def test_dry_run(self):
+        self.expired(7)
+        self.live(3)
+
+        for words, number in (
+            (['--until-complete'], 7),
+            (['--batch-size', '5'], 5),
+            (['--max-rows', '6', '--batch-size', '2'], 6),
+        ):
+            code, out, _err = self.prune('--dry-run', *words)
+
+            self.assertEqual(1, code)
+            self.assertIn(f'{number} of 7 events', out)
+            self.assertEqual((7, 3), self.left())
+
+    def test_dry_run_with_nothing_to_do(self):
+        code, out, _err = self.prune('--dry-run')
+
+        self.assertEqual(0, code)
+        self.assertIn('0 of 0 events', out)
+
+    def test_verbose(self):
+        self.expired(7)
+
+        _code, out, _err = self.prune(
+            '--verbose', '--until-complete', '--batch-size', '5'
+        )
+
+        lines = [line.split(',')[0] for line in out.splitlines()]
+        self.assertEqual(['Deleted 5', 'Deleted 2', 'Found none.'], lines[:-1])
+
+    def test_nonsense(self):
+        self.expired(3)
+        self.live(3)
+        for code, about, *words in (
+            (2, 'less than 1', '--batch-size', '0'),
+            (2, 'less than 1', '--batch-size', '-1'),
+            (2, 'not a number', '--batch-size', 'many'),
+            (2, 'less than 1', '--max-rows', '0'),
+            (2, 'more than', '--batch-size', '10', '--max-rows', '5'),
+            (2, 'more than', '--max-rows', '5'),
+            (2, 'no length of time', '--max-time', '-1'),
+            (2, 'no length of time', '--sleep', '-1'),
+            (2, 'no length of time', '--sleep', 'nan'),
+            (2, 'no length of time', '--sleep', 'inf'),
+            (4, 'no date', '--before', 'yesterday'),
+            (4, 'no date', '--before', '2026-02-30'),
+        ):
+            self.assertRefused(code, about, 'revocation_prune', *words)
+
+    def test_a_driver_that_cannot_prune(self):
+        self.expired(3)
+        self.config(group='revoke', driver='no such driver')
+        self.assertRaises(ImportError, self.prune)
+
+    def test_the_database_cannot_be_read(self):
+        self.take_away()
+        self.addCleanup(self.bring_back)
+
+        code, out, err = self.prune()
+
+        self.assertEqual((3, ''), (code, out))
+        self.assertIn('no such table', err)
+        self.assertEqual(1, len(err.splitlines()))
+
+    def during_a_batch(self, number, act):
+        """Do something when so many batches have been deleted."""
+        prune_events = revoke_sql.Revoke.prune_events
+        calls = []
+
+        def prune(*args):
+            calls.append(args)
+            if len(calls) > number:
+                act()
+            return prune_events(*args)
+
+        self.patch(revoke_sql.Revoke, 'prune_events', prune)
+
+    def test_the_database_fails_in_between(self):
+        self.expired(7)
+        self.during_a_batch(1, self.take_away)
+        self.addCleanup(self.bring_back)
+
+        code, out, err = self.prune('--until-complete', '--batch-size', '5')
+
+        self.assertEqual((255, ''), (code, out))
+        self.assertIn('after 5 events', err)
+
+    def test_signals_end_it_after_the_batch(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            usual = signal.getsignal(number)
+            second = []
+
+            def act(number=number, second=second):
+                os.kill(os.getpid(), number)
+                # The next one is the system's.
+                second.append(signal.getsignal(number))
+
+            self.expired(7)
+            self.during_a_batch(0, act)
+
+            code, out, _err = self.prune(
+                '--until-complete', '--batch-size', '5'
+            )
+
+            self.assertEqual(1, code)
+            self.assertIn('Deleted 5 events', out)
+            self.assertIn('Stopped: interrupted.', out)
+            self.assertEqual([signal.SIG_DFL], second)
+            self.assertEqual(usual, signal.getsignal(number))
+            with self.engine.begin() as connection:
+                connection.execute(self.table.delete())
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class ProgressTests(unit.BaseTestCase):
+    def setUp(self):
+        super().setUp()
+        self.clock = replica_base.Clock()
+        self.patch(os, 'environ', {**os.environ, 'COLUMNS': '70'})
+
+    def progress(self, stream, total=1000):
+        return progress.Progress(stream, total, clock=self.clock)
+
+    def test_lines(self):
+        stream = io.StringIO()
+        told = self.progress(stream)
+
+        for done in range(30):
+            self.clock.tick(1)
+            told.update(10 * done)
+        told.end()
+
+        self.assertEqual(
+            [
+                '90 of 1,000, 9/s, 1:41 left',
+                '190 of 1,000, 10/s, 1:25 left',
+                '290 of 1,000, 10/s, 1:13 left',
+            ],
+            stream.getvalue().splitlines(),
+        )
+
+    def test_a_bar(self):
+        stream = Terminal()
+        told = self.progress(stream)
+
+        self.clock.tick(1)
+        told.update(500)
+        told.update(501)
+
+        self.assertEqual(
+            '\r[' + '#' * 15 + '.' * 15 + ']  50% 500 of 1,000, 500/s, '
+            '0:01 left',
+            stream.getvalue(),
+        )
+
+        bar = stream.getvalue()
+        told.end()
+        self.assertEqual(
+            '\r' + ' ' * (len(bar) - 1) + '\r', stream.getvalue()[len(bar) :]
+        )
+
+    def test_a_bar_fits_the_terminal(self):
+        for columns in ('10', '40', '200'):
+            os.environ['COLUMNS'] = columns
+            stream = Terminal()
+            told = self.progress(stream, 10**9)
+            self.clock.tick(10**6)
+            told.update(10**8)
+            self.assertLess(len(stream.getvalue()), int(columns) + 1)
+
+    def test_a_line_takes_the_bar_away(self):
+        stream = Terminal()
+        told = self.progress(stream)
+        self.clock.tick(1)
+        told.update(500)
+
+        told.note('a line')
+
+        self.assertEqual('\ra line\n', stream.getvalue()[-8:])
+
+    def test_more_than_there_were(self):
+        for total in (0, 5):
+            stream = Terminal()
+            told = self.progress(stream, total)
+            self.clock.tick(1)
+            told.update(7)
+            self.assertIn('100%', stream.getvalue())

@@ -1,0 +1,172 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import json
+
+from keystone.tests.unit.revoke import command_base
+
+
+class RevocationStatusTests(command_base.CommandTestCase):
+    def setUp(self):
+        super().setUp()
+        self.expired(7)
+        self.live(90)
+
+    def status(self, *words):
+        code, out, err = self.run_command('revocation_status', *words)
+        self.assertEqual(('', 0), (err, code))
+        return out
+
+    def test_json(self):
+        found = json.loads(self.status('--format', 'json'))
+
+        self.assertLess(0, found.pop('load_seconds'))
+        self.assertLessEqual(0, found.pop('load_bytes'))
+        self.assertEqual(
+            {
+                'live': 90,
+                'expired': 7,
+                'total': 97,
+                'last_hour': 60,
+                'oldest': '2026-10-29T09:29:53Z',
+                'newest': '2026-11-02T09:59:00Z',
+                'distinct': 90,
+                'kinds': {'audit_id': 90},
+            },
+            found,
+        )
+
+    def test_kinds(self):
+        for values in (
+            {'user_id': 'a'},
+            {'user_id': 'b'},
+            # The same again counts once.
+            {'user_id': 'b'},
+            {'user_id': 'a', 'project_id': 'p'},
+        ):
+            self.rows([{'revoked_at': self.clock.utcnow, **values}])
+
+        found = json.loads(self.status('--format', 'json'))
+
+        self.assertEqual(94, found['live'])
+        self.assertEqual(93, found['distinct'])
+        self.assertEqual(
+            {'audit_id': 90, 'user_id': 2, 'user_id project_id': 1},
+            found['kinds'],
+        )
+
+    def test_without_loading(self):
+        found = json.loads(self.status('--format', 'json', '--no-load'))
+
+        self.assertEqual(
+            {'live', 'expired', 'total', 'last_hour', 'oldest', 'newest'},
+            set(found),
+        )
+
+    def test_table(self):
+        for words in ((), ('--format', 'table')):
+            rows = [
+                [word.strip() for word in line.split('|')[1:3]]
+                for line in self.status(*words).splitlines()
+                if line.startswith('|')
+            ]
+            for row in (
+                ['live', '90'],
+                ['expired, not pruned yet', '7'],
+                ['total', '97'],
+                ['recorded in the last hour', '60'],
+                ['oldest', '2026-10-29 09:29:53 UTC'],
+                ['newest', '2026-11-02 09:59:00 UTC'],
+                ['distinct, by audit_id', '90'],
+            ):
+                self.assertIn(row, rows)
+
+    def test_prometheus(self):
+        lines = self.status('--format', 'prometheus').splitlines()
+
+        for line in (
+            'keystone_revocation_events{state="live"} 90',
+            'keystone_revocation_events{state="expired"} 7',
+            'keystone_revocation_events_last_hour 60',
+            'keystone_revocation_oldest_event_timestamp_seconds 1793266193.0',
+            'keystone_revocation_newest_event_timestamp_seconds 1793613540.0',
+            'keystone_revocation_distinct_events{kind="audit_id"} 90',
+        ):
+            self.assertIn(line, lines)
+        self.assertMetrics(lines)
+
+    def assertMetrics(self, lines):
+        """Each sample belongs to a metric that is described before it."""
+        described = set()
+        for line in lines:
+            if line.startswith('# '):
+                _mark, _kind, name, _words = line.split(' ', 3)
+                described.add(name)
+                continue
+            name, value = line.rsplit(' ', 1)
+            self.assertIn(name.partition('{')[0], described)
+            float(value)
+
+    def test_an_empty_table(self):
+        with self.engine.begin() as connection:
+            connection.execute(self.table.delete())
+
+        for words in ('table', 'json', 'prometheus'):
+            self.status('--format', words)
+        found = json.loads(self.status('--format', 'json'))
+
+        self.assertEqual(0, found['total'])
+        self.assertIsNone(found['oldest'])
+        self.assertEqual({}, found['kinds'])
+
+    def test_thresholds(self):
+        figures = 'live={};{};0 expired=7;;;0 last_hour=60;;;0'
+        for code, name, limits, words in (
+            (0, 'OK', '90;', ['--warning', '90']),
+            (1, 'WARNING', '89;', ['--warning', '89']),
+            (0, 'OK', ';90', ['--critical', '90']),
+            (2, 'CRITICAL', ';89', ['--critical', '89']),
+            (0, 'OK', '100;200', ['--warning', '100', '--critical', '200']),
+            (1, 'WARNING', '0;90', ['--warning', '0', '--critical', '90']),
+            (2, 'CRITICAL', '9;89', ['--warning', '9', '--critical', '89']),
+            (2, 'CRITICAL', '9;9', ['--warning', '9', '--critical', '9']),
+        ):
+            found, out, err = self.run_command('revocation_status', *words)
+
+            self.assertEqual((code, ''), (found, err))
+            self.assertEqual(
+                f'REVOCATION {name} - 90 live revocation events, 7 expired '
+                f'| {figures.format(90, limits)}\n',
+                out,
+            )
+
+    def test_nonsense(self):
+        for about, *words in (
+            ('not a number', '--warning', 'many'),
+            ('less than 0', '--critical', '-1'),
+            ('more than', '--warning', '10', '--critical', '5'),
+            ('does not go', '--format', 'json', '--warning', '10'),
+            ('invalid choice', '--format', 'xml'),
+        ):
+            self.assertRefused(3, about, 'revocation_status', *words)
+
+    def test_the_database_cannot_be_read(self):
+        self.take_away()
+        self.addCleanup(self.bring_back)
+
+        for words in ((), ('--warning', '10'), ('--format', 'json')):
+            code, out, err = self.run_command('revocation_status', *words)
+
+            self.assertEqual((3, ''), (code, err))
+            self.assertIn('REVOCATION UNKNOWN - ', out)
+            self.assertIn('no such table', out)
+            self.assertEqual(1, len(out.splitlines()))
