@@ -71,7 +71,8 @@ def _domain_scope(values):
 
 
 def _roles(values):
-    return values.get('roles') or ()
+    roles = values.get('roles')
+    return (roles() if callable(roles) else roles) or ()
 
 
 #: For each event attribute, a function from the token's values to those that

@@ -1,0 +1,67 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import fixtures
+
+from keystone.common import provider_api
+from keystone.models import revoke_model
+from keystone.models import token_model
+from keystone.tests.unit.revoke import base
+
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class RolesOnDemandTests(base.TokenTestCase):
+    """The roles of a token are looked up where an event may need them."""
+
+    def setUp(self):
+        super().setUp()
+        self.token = self.issue(project_id=self.project['id'])
+        self.looked_up = 0
+        roles = token_model.TokenModel._get_project_roles
+
+        def count(token):
+            self.looked_up += 1
+            return roles(token)
+
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'keystone.models.token_model.TokenModel._get_project_roles',
+                count,
+            )
+        )
+
+    def assertLookedUp(self, use_tree):
+        self.config_fixture.config(group='revoke', use_tree=use_tree)
+        self.revoke(user_id='another')
+        self.revoke(role_id='another', user_id='another')
+        self.assertValid(self.token)
+        self.assertEqual(0, self.looked_up)
+
+        self.revoke(role_id='another')
+        self.assertValid(self.token)
+        self.assertEqual(1, self.looked_up)
+
+        self.revoke(role_id=self.role_id)
+        self.assertRevoked(self.token)
+        self.assertEqual(2, self.looked_up)
+
+    def test_with_the_tree(self):
+        self.assertLookedUp(True)
+
+    def test_without_the_tree(self):
+        self.assertLookedUp(False)
+
+    def test_the_values_name_the_roles(self):
+        roles = revoke_model.build_token_values(self.token)['roles']
+
+        self.assertEqual([self.role_id], roles())
