@@ -23,6 +23,7 @@ import tempfile
 from patchset import child
 from patchset import errors
 
+_NOTHING = 'no request was answered in time'
 _MOST = 20_000  # requests per second; more than any client here gets
 
 
@@ -109,10 +110,11 @@ def join(reports, times):
     :param times: how long each of their answers took, in milliseconds
     :raises patchset.errors.Error: they tell of failures, or of nothing
     """
-    wrong = sum(_wrong(text) for text in reports)
     requests = sum(_answered(text) for text in reports)
-    if wrong or not requests:
-        raise _failure(wrong, requests)
+    for text in reports:
+        _check(text)
+    if not requests:
+        raise errors.Error(_NOTHING)
     return Measure(
         rate=round(sum(_rate(text) for text in reports), 2),
         p50=percentile(times, 50),
@@ -132,9 +134,10 @@ def parse(text):
 
     :raises patchset.errors.Error: it tells of failures, or is none
     """
-    wrong, requests = _wrong(text), _answered(text)
-    if wrong or not requests:
-        raise _failure(wrong, requests)
+    _check(text)
+    requests = _answered(text)
+    if not requests:
+        raise errors.Error(_NOTHING)
     return Measure(
         rate=_rate(text),
         p50=int(_number(r'^ +50% +(\d+)', text)),
@@ -184,11 +187,16 @@ def _number(pattern, text):
     return float(found[1]) if found else 0
 
 
-def _wrong(text):
-    return int(
-        _number(r'^Non-2xx responses: +(\d+)', text)
-        + _number(r'^Failed requests: +(\d+)', text)
-    )
+def _check(text):
+    """Raise an error if a report tells of failures."""
+    refused = int(_number(r'^Non-2xx responses: +(\d+)', text))
+    # Sent, and broken off or answered with a body of another length.
+    failed = int(_number(r'^Failed requests: +(\d+)', text))
+    if refused or failed:
+        raise errors.Error(
+            f'of {_answered(text)} requests under load {refused} were '
+            f'refused, and {failed} broken off or answered differently'
+        )
 
 
 def _answered(text):
@@ -197,9 +205,3 @@ def _answered(text):
 
 def _rate(text):
     return _number(r'^Requests per second: +([\d.]+)', text)
-
-
-def _failure(wrong, requests):
-    if not requests:
-        return errors.Error('no request was answered in time')
-    return errors.Error(f'{wrong} of {requests} requests failed under load')

@@ -35,8 +35,8 @@ def _aligned(words):
 
 
 def spread(values, form='{:.0f}'):
-    """Two values as LEAST-MOST."""
-    return '-'.join(form.format(value) for value in values)
+    """Two values as LEAST..MOST."""
+    return '..'.join(form.format(value) for value in values)
 
 
 def percent(share):
