@@ -10,19 +10,36 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The life of the request-local cache."""
+"""The life of the request-local cache.
+
+It stands on the context of the request, which stays on the thread when the
+request is over.
+"""
 
 from keystone.common import context
+
+_CONTEXT = 'keystone.request_local.context'
+# What keystone.common.cache puts before its keys.
+_PREFIX = '_request_cache_'
 
 
 def begin(environ):
     """Forget what the last request on this thread has cached.
 
-    The request-local cache stands on the context of the request, which stays
-    on the thread when the request is over.
-
     :param environ: WSGI environment of the request that begins
     """
-    context.RequestContext(
+    environ[_CONTEXT] = context.RequestContext(
         overwrite=True, request_id=environ.get('openstack.request_id')
     )
+
+
+def keep(environ, request_context):
+    """Hand on to a later context what this request has cached.
+
+    :param environ: WSGI environment of the request
+    :param request_context: RequestContext that takes the place of the first
+    """
+    first = vars(environ[_CONTEXT]) if _CONTEXT in environ else {}
+    for name, value in first.items():
+        if name.startswith(_PREFIX):
+            setattr(request_context, name, value)

@@ -10,8 +10,11 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import collections
 import http.client
 
+import fixtures
+from oslo_cache import testing
 from oslo_context import context as oslo_context
 
 from keystone.common import provider_api
@@ -80,3 +83,23 @@ class RequestLocalCacheTests(test_v3.RestfulTestCase):
         )
 
         self.ask(token, http.client.UNAUTHORIZED)
+
+    def test_a_request_asks_the_cache_for_a_key_once(self):
+        token = self.get_scoped_token()
+        self.ask(token, http.client.OK)
+        asked = collections.Counter()
+        get = testing.CacheIsolatingProxy.get
+
+        def count(proxy, key):
+            asked[key] += 1
+            return get(proxy, key)
+
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'oslo_cache.testing.CacheIsolatingProxy.get', count
+            )
+        )
+        self.ask(token, http.client.OK)
+
+        self.assertLess(5, len(asked))
+        self.assertEqual({1}, set(asked.values()))
