@@ -76,6 +76,9 @@ def run(plan):
     times = {}
     with rig.both(plan.pin, plan.options) as sides:
         pruning = beside_load(sides[1], rows, SECONDS[plan.scale])
+        for side in sides:
+            # Connections and code that nothing has used yet.
+            first(side, 0)
         for number in range(REPEATS[plan.scale]):
             for side in rig.turn(sides, number):
                 events.empty(side)

@@ -79,12 +79,15 @@ def both(pin, options=None):
                 tempfile.TemporaryDirectory(prefix='ks-bench-')
             )
         )
+        # All in one place: what a server leaves when it is interrupted while
+        # it starts goes with it. Its user has to get through.
+        folder.chmod(0o711)
         progress.step('starting MariaDB')
-        database = stack.enter_context(mariadb.MariaDB(durable=True))
+        database = stack.enter_context(mariadb.MariaDB(folder, durable=True))
         sides = []
         for name in ('stock', 'patched'):
             progress.step(f'starting Keystone, {name}')
-            cache = stack.enter_context(memcached.Memcached())
+            cache = stack.enter_context(memcached.Memcached(folder))
             keystone = stack.enter_context(
                 deployment.Deployment(
                     trees.get(pin, stock=name == 'stock'),

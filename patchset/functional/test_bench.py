@@ -112,11 +112,11 @@ class EventsTestCase(testtools.TestCase):
 class EndTestCase(testtools.TestCase):
     def test_ctrl_c_leaves_nothing(self):
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        # The database's user has to reach it.
+        # The database's own user has to reach it, and writes there as well.
         temporary = folder / 'tmp'
-        for path in (folder, temporary):
-            path.mkdir(exist_ok=True)
-            path.chmod(0o755)
+        temporary.mkdir()
+        folder.chmod(0o755)
+        temporary.chmod(0o1777)
         with subprocess.Popen(
             [
                 paths.ROOT / 'ks', 'bench', 'revocations',
