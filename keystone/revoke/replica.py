@@ -166,7 +166,7 @@ class EventReplica:
         if self._is_resting(view, row):
             return view
         try:
-            copy = self._read(began, changed, row)
+            copy = self._read(began, row)
         except Exception as error:
             if not self._may_serve(view, row):
                 raise
@@ -200,16 +200,16 @@ class EventReplica:
             and (row is None or view.copy.has(row))
         )
 
-    def _read(self, began, changed, row):
+    def _read(self, began, row):
         """Read what is new; a copy that has it."""
         copy = began.copy
         if copy is None:
             LOG.info('Loading the revocation events into memory.')
             copy = table_copy.TableCopy(self.driver)
-            causal = copy.load(causal=changed)
+            causal = copy.load()
             self._counted_at = began.synced_at
         else:
-            causal = copy.sync(changed, row)
+            causal = copy.sync(row)
         pause = _SHORTEST_PAUSE
         while row is not None and not causal and self._is_late(copy, row):
             # Another server has the row, and this one will have it.
@@ -223,7 +223,7 @@ class EventReplica:
                 break
             self._sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
-            causal = copy.sync(changed, row)
+            causal = copy.sync(row)
         return copy
 
     def _is_late(self, copy, row):
@@ -268,7 +268,7 @@ class EventReplica:
             view = _View(
                 copy, object(), self._clock(), self._written, self._begun
             )
-            copy.sync(causal=True)
+            copy.sync()
             self._view = view
 
 

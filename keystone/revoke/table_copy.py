@@ -71,10 +71,9 @@ class TableCopy:
         """The number of rows, each counted that has the same attributes."""
         return sum(self._rows.copy().values())
 
-    def load(self, causal=False):
+    def load(self):
         """Read the whole table.
 
-        :param causal: ask for all that any node of a cluster has committed
         :returns: True if the read was causal
         """
         began = time.monotonic()
@@ -90,7 +89,7 @@ class TableCopy:
 
         since = base.revoked_before_cutoff_time().replace(microsecond=0)
         self._since = max(since, _EPOCH)
-        causal = self._driver.read_events(since, take, causal=causal)
+        causal = self._driver.read_events(since, take)
         LOG.info(
             'Loaded %(rows)d revocation events, %(distinct)d of them '
             'distinct, in %(seconds).1f seconds.',
@@ -102,10 +101,9 @@ class TableCopy:
         )
         return causal
 
-    def sync(self, causal=False, row=None):
+    def sync(self, row=None):
         """Take in the rows that are new, and forget those that expired.
 
-        :param causal: ask for all that any node of a cluster has committed
         :param row: a :class:`~keystone.revoke.stamp.Row` to look for, also
             if another row with its id was seen
         :returns: True if the read was causal
@@ -116,7 +114,7 @@ class TableCopy:
         if len(known) > _MOST_KNOWN:
             known = heapq.nlargest(_MOST_KNOWN, known)
         causal = self._driver.read_events(
-            self._since, self._take, known, self._newest, causal
+            self._since, self._take, known, self._newest
         )
         self._settle()
         self._expire()

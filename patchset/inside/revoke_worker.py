@@ -23,6 +23,8 @@ On standard input, one JSON object for each line: first the options, as
     answers what the replica holds: rows, distinct events, age
 ``{"invalidate": null}``
     changes the stamp alone, as a process does that wrote its row elsewhere
+``{"wait": BOOL}``
+    off, no read waits for what other nodes of a Galera cluster committed
 
 The answers are one JSON value for each line on standard output.
 """
@@ -73,6 +75,12 @@ class Worker:
 
     def invalidate(self, _):
         core.REVOKE_REGION.invalidate()
+
+    def wait(self, wait):
+        if wait:
+            del self.manager.driver._is_galera
+        else:
+            self.manager.driver._is_galera = lambda connection: False
 
 
 def configure(options):

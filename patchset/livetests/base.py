@@ -12,12 +12,14 @@
 
 """Worker processes of Keystone's revocation manager, for tests."""
 
+import datetime
 import json
 import os
 import subprocess
 import sys
 import time
 
+import sqlalchemy
 import testtools
 
 from patchset import pins
@@ -109,3 +111,21 @@ class WorkerTestCase(testtools.TestCase):
             self.assertLess(time.monotonic() - began, patience, answer)
             time.sleep(0.02)
         return time.monotonic() - began
+
+    def row(self, seconds=0, **values):
+        """Values of a row whose writer's clock is so far ahead of ours."""
+        now = datetime.datetime.now(datetime.UTC)
+        moment = now.replace(microsecond=0, tzinfo=None)
+        values['issued_before'] = moment
+        values['revoked_at'] = moment + datetime.timedelta(seconds=seconds)
+        return values
+
+    def insert(self, connection, **values):
+        names = ', '.join(values)
+        marks = ', '.join(f':{name}' for name in values)
+        connection.execute(
+            sqlalchemy.text(
+                f'INSERT INTO revocation_event ({names}) VALUES ({marks})'
+            ),
+            values,
+        )

@@ -17,7 +17,6 @@ distribution. Nothing revoked may pass once the bound is over, nothing that is
 not revoked may be refused, and no worker may end.
 """
 
-import datetime
 import os
 import signal
 import threading
@@ -80,24 +79,6 @@ class _ReplicaTests:
         for worker in made:
             self.assertValid(worker, user_id='nobody')
         return made
-
-    def row(self, seconds=0, **values):
-        """Values of a row whose writer's clock is so far ahead of ours."""
-        now = datetime.datetime.now(datetime.UTC)
-        moment = now.replace(microsecond=0, tzinfo=None)
-        values['issued_before'] = moment
-        values['revoked_at'] = moment + datetime.timedelta(seconds=seconds)
-        return values
-
-    def insert(self, connection, **values):
-        names = ', '.join(values)
-        marks = ', '.join(f':{name}' for name in values)
-        connection.execute(
-            sqlalchemy.text(
-                f'INSERT INTO revocation_event ({names}) VALUES ({marks})'
-            ),
-            values,
-        )
 
     def write(self, seconds=0, **values):
         with self.engine.begin() as connection:

@@ -72,17 +72,29 @@ class MariaDB(server.Server):
 
     def _ask(self, statement):
         return subprocess.run(
-            [
-                child.find('mariadb'), '--no-defaults', '--protocol=tcp',
-                '--host=127.0.0.1', f'--port={self.port}', '--user=keystone',
-                '--batch', '--skip-column-names', f'--execute={statement}',
-            ],
+            [*self._client(), f'--execute={statement}'],
             env={'MYSQL_PWD': self._password},
             capture_output=True,
             text=True,
-        )  # fmt: skip
+        )
+
+    def _client(self):
+        return [
+            child.find('mariadb'), '--no-defaults', '--protocol=tcp',
+            '--host=127.0.0.1', f'--port={self.port}', '--user=keystone',
+            '--batch', '--skip-column-names',
+        ]  # fmt: skip
 
     def _prepare(self):
+        self._make_data()
+        self._write(
+            'users.sql',
+            "CREATE USER IF NOT EXISTS keystone@'127.0.0.1' "
+            f"IDENTIFIED BY '{self._password}';\n"
+            "GRANT ALL ON *.* TO keystone@'127.0.0.1' WITH GRANT OPTION;\n",
+        )
+
+    def _make_data(self):
         self._run(
             [
                 child.find('mariadb-install-db'), '--no-defaults',
@@ -91,12 +103,6 @@ class MariaDB(server.Server):
                 '--auth-root-authentication-method=socket',
             ]
         )  # fmt: skip
-        self._write(
-            'users.sql',
-            "CREATE USER IF NOT EXISTS keystone@'127.0.0.1' "
-            f"IDENTIFIED BY '{self._password}';\n"
-            "GRANT ALL ON *.* TO keystone@'127.0.0.1' WITH GRANT OPTION;\n",
-        )
 
     def _command(self):
         return [

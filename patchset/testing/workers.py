@@ -12,9 +12,9 @@
 
 """Worker processes and two Keystones against real servers.
 
-This repository's own tests of the revocation replica: MariaDB, PostgreSQL and
-memcached that skew, stop, restart and lose rows, each test with servers of its
-own, one after the other. ``KS_ROUNDS`` sets the number of rounds of revoking
+This repository's own tests of the revocation replica: MariaDB, PostgreSQL,
+a Galera cluster and memcached that skew, lag, stop, restart and lose rows, one
+test after the other. ``KS_ROUNDS`` sets the number of rounds of revoking
 on one Keystone and validating on the other.
 """
 

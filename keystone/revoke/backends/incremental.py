@@ -18,6 +18,7 @@ asked for the events of each token, as before.
 """
 
 import abc
+import contextlib
 
 from oslo_db.sqlalchemy import enginefacade
 import sqlalchemy
@@ -39,8 +40,11 @@ class IncrementalRead(abc.ABC):
     """What a driver offers to have its events kept in memory."""
 
     @abc.abstractmethod
-    def read_events(self, since, take, known=(), until=None, causal=False):
+    def read_events(self, since, take, known=(), until=None):
         """Read the events that were recorded from a moment on.
+
+        Where the database can, this waits until it sees all that was
+        committed on any server before it began: a causal read.
 
         :param since: naive UTC datetime; events with a ``revoked_at`` of this
             moment or later are wanted.
@@ -50,8 +54,6 @@ class IncrementalRead(abc.ABC):
         :param known: ids of events that the caller has already; a driver may
             leave out those of them whose ``revoked_at`` is not past ``until``.
         :param until: naive UTC datetime, given whenever ``known`` is.
-        :param causal: wait, where the database can, until this read sees all
-            that was committed on any server before it began.
         :returns: True if the database has guaranteed a causal read.
         """
 
@@ -82,6 +84,28 @@ def _connection():
     return root.reader.connection.using(_Context())
 
 
+@contextlib.contextmanager
+def _causal(connection):
+    """Read what the Galera cluster has committed, or fail."""
+    usual = CONF.database.mysql_wsrep_sync_wait
+    try:
+        # A node that may answer with what it happens to have does not wait.
+        _set(connection, (usual or 0) | _WAIT_BEFORE_READ, 'OFF')
+        yield
+        _set(connection, 'DEFAULT' if usual is None else usual, 'DEFAULT')
+    except BaseException:
+        # Nobody else is to use it with these settings.
+        connection.invalidate()
+        raise
+
+
+def _set(connection, sync_wait, dirty_reads):
+    connection.exec_driver_sql(
+        f'SET SESSION wsrep_sync_wait = {sync_wait}, '
+        f'SESSION wsrep_dirty_reads = {dirty_reads}'
+    )
+
+
 class SQLRead(IncrementalRead):
     """Reads the table ``revocation_event`` as plain columns."""
 
@@ -92,7 +116,7 @@ class SQLRead(IncrementalRead):
     def _table(self):
         return sql.ModelBase.metadata.tables['revocation_event']
 
-    def read_events(self, since, take, known=(), until=None, causal=False):
+    def read_events(self, since, take, known=(), until=None):
         table = self._table
         columns = [table.c[name] for name in ('id', *revoke_model.REVOKE_KEYS)]
         # Looking for an attribute that a row lacks costs more than to send it.
@@ -109,15 +133,10 @@ class SQLRead(IncrementalRead):
                 )
             )
         with _connection() as connection:
-            causal = causal and self._is_galera(connection)
-            if causal:
-                self._wait_before_read(connection, True)
-            try:
+            galera = self._is_galera(connection)
+            with _causal(connection) if galera else contextlib.nullcontext():
                 self._read(connection, query, take, stream=not known)
-            finally:
-                if causal:
-                    self._wait_before_read(connection, False)
-        return causal
+        return galera
 
     def _read(self, connection, query, take, stream):
         if not stream:
@@ -146,11 +165,3 @@ class SQLRead(IncrementalRead):
             galera = row is not None and row[1] == 'ON'
             self._galera = (connection.engine, galera)
         return galera
-
-    def _wait_before_read(self, connection, wait):
-        usual = CONF.database.mysql_wsrep_sync_wait
-        if wait:
-            value = (usual or 0) | _WAIT_BEFORE_READ
-        else:
-            value = 'DEFAULT' if usual is None else usual
-        connection.exec_driver_sql(f'SET SESSION wsrep_sync_wait = {value}')
