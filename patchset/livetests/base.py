@@ -32,7 +32,9 @@ BOUND = 2  # seconds, for each worker
 class Worker:
     """A process of its own; see inside/revoke_worker.py."""
 
-    def __init__(self, database, cache=None, **revoke):
+    def __init__(
+        self, database, cache=None, backend='dogpile.cache.memcached', **revoke
+    ):
         options = {
             'database': {'connection': database, 'max_retries': 1},
             'cache': {'enabled': True, 'backend': 'dogpile.cache.memory'},
@@ -40,7 +42,7 @@ class Worker:
         }
         if cache:
             options['cache'].update(
-                backend='dogpile.cache.memcached',
+                backend=backend,
                 memcache_servers=[cache],
                 memcache_dead_retry=1,
             )
@@ -62,18 +64,23 @@ class Worker:
         self._process.stdin.write(json.dumps(message) + '\n')
         self._process.stdin.flush()
 
-    def _answer(self):
+    def answer(self):
+        """Wait for the answer to the last command."""
         return json.loads(self._process.stdout.readline())
 
     def ready(self):
         """Wait until it takes commands."""
-        assert self._answer() == 'ready'
+        assert self.answer() == 'ready'
         return self
+
+    def tell(self, command, argument=None):
+        """Send a command, and do not wait for its answer."""
+        self._send({command: argument})
 
     def ask(self, command, argument=None):
         """Its answer to one command."""
-        self._send({command: argument})
-        return self._answer()
+        self.tell(command, argument)
+        return self.answer()
 
     def check(self, **values):
         return self.ask('check', values)
@@ -84,8 +91,15 @@ class Worker:
     def is_alive(self):
         return self._process.poll() is None
 
+    def kill(self):
+        """End it in the middle of what it does."""
+        self._process.kill()
+
     def stop(self):
-        self._process.stdin.close()
+        try:
+            self._process.stdin.close()
+        except BrokenPipeError:
+            pass
         self._process.wait(60)
         self._process.stdout.close()
 

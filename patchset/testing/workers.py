@@ -12,10 +12,11 @@
 
 """Worker processes and two Keystones against real servers.
 
-This repository's own tests of the revocation replica: MariaDB, PostgreSQL,
-a Galera cluster and memcached that skew, lag, stop, restart and lose rows, one
-test after the other. ``KS_ROUNDS`` sets the number of rounds of revoking
-on one Keystone and validating on the other.
+This repository's own tests of the revocation replica and of pruning: MariaDB,
+PostgreSQL, a Galera cluster and memcached that skew, lag, stop, restart and
+lose rows, one test after the other. ``KS_ROUNDS`` sets the number of rounds of
+revoking on one Keystone and validating on the other, ``KS_SECONDS`` how long
+several processes revoke and prune at once.
 """
 
 from patchset import environment
