@@ -1,0 +1,77 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Invalidate what a write has changed when the write is over.
+
+A region that is invalidated before the database has changed is filled again
+with the old values by whoever reads in between. Managers do so where they
+check, announce and write in one function.
+"""
+
+import contextlib
+import contextvars
+import functools
+
+_regions = contextvars.ContextVar('regions invalidated by a write')
+
+
+def invalidate(region):
+    """Invalidate a region now, and again at the end of the write.
+
+    :param region: a :class:`keystone.common.cache.RegionInvalidationManager`
+    """
+    _regions.get({})[region] = None
+    region.invalidate_region()
+
+
+def invalidate_again(write):
+    """Decorate a function that writes.
+
+    The regions that are invalidated in its course are invalidated once more
+    when it has returned or raised: an error does not tell that nothing was
+    written.
+    """
+
+    @functools.wraps(write)
+    def wrapper(*args, **kwargs):
+        regions = {}
+        reset = _regions.set(regions)
+        try:
+            return write(*args, **kwargs)
+        finally:
+            _regions.reset(reset)
+            # A write around this one is not over yet.
+            _regions.get({}).update(regions)
+            _invalidate_all(regions)
+
+    return wrapper
+
+
+def _invalidate_all(regions):
+    """Invalidate regions, each whatever becomes of the others."""
+    with contextlib.ExitStack() as at_exit:
+        # The last one that is put there is the first that is called.
+        for region in sorted(regions, key=_derivation, reverse=True):
+            at_exit.callback(region.invalidate_region)
+
+
+def _derivation(region):
+    """Rank a region behind those that its values are computed from.
+
+    The other way round, a reader would compute a value from the old ones
+    after the old value was dropped.
+    """
+    names = ('shared default', 'computed assignments', 'tokens')
+    for rank, name in enumerate(names):
+        if region.is_region_key(region.REGION_KEY_PREFIX + name):
+            return rank
+    return 0
