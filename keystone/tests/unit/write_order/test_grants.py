@@ -1,0 +1,132 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import contextlib
+
+import testtools
+
+from keystone.common import provider_api
+import keystone.exception
+from keystone.tests import unit
+from keystone.tests.unit.write_order import base
+
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class GrantTests(base.WriteOrderTestCase):
+    """A role that was taken away is in no token any more."""
+
+    def setUp(self):
+        super().setUp()
+        self.api = PROVIDERS.assignment_api
+        self.token = self.issue(project_id=self.project['id'])
+        self.assertAccepted(self.token)
+
+    def join_group(self):
+        """Put the user in a new group; its id."""
+        group = PROVIDERS.identity_api.create_group(
+            unit.new_group_ref(domain_id=self.domain['id'])
+        )
+        PROVIDERS.identity_api.add_user_to_group(self.user_id, group['id'])
+        return group['id']
+
+    def take_all_roles(self):
+        """Take the user's own role on the project."""
+        self.api.delete_grant(
+            self.role_id, user_id=self.user_id, project_id=self.project_id
+        )
+
+    def test_role_of_a_user(self):
+        with self.read_before(
+            self.api.driver, 'delete_grant', self.validate, self.token
+        ):
+            self.take_all_roles()
+
+        self.assertRefused(self.token)
+
+    def test_role_of_a_group(self):
+        group = {'group_id': self.join_group(), 'project_id': self.project_id}
+        self.api.create_grant(self.role_id, **group)
+        self.take_all_roles()
+        self.assertAccepted(self.token)
+
+        with self.read_before(
+            self.api.driver, 'delete_grant', self.validate, self.token
+        ):
+            self.api.delete_grant(self.role_id, **group)
+
+        self.assertRefused(self.token)
+
+    @contextlib.contextmanager
+    def error_after(self, method):
+        """Let a driver's answer get lost when it has written."""
+
+        def write_then_fail(write, *args, **kwargs):
+            self.elsewhere(self.validate, self.token)
+            write(*args, **kwargs)
+            raise keystone.exception.UnexpectedError()
+
+        with (
+            self.replaced(self.api.driver, method, write_then_fail),
+            testtools.ExpectedException(keystone.exception.UnexpectedError),
+        ):
+            yield
+
+    def test_error_after_the_write(self):
+        with self.error_after('delete_grant'):
+            self.take_all_roles()
+
+        self.assertRefused(self.token)
+
+    def test_role_that_the_user_does_not_have(self):
+        role = unit.new_role_ref()
+        PROVIDERS.role_api.create_role(role['id'], role)
+
+        self.assertRaises(
+            keystone.exception.RoleAssignmentNotFound,
+            self.api.delete_grant,
+            role['id'],
+            user_id=self.user_id,
+            project_id=self.project_id,
+        )
+
+        self.assertAccepted(self.token)
+
+    def use_system_token(self):
+        self.token = self.issue(system='all')
+        self.assertAccepted(self.token)
+
+    def test_system_role_of_a_user(self):
+        self.api.create_system_grant_for_user(self.user_id, self.role_id)
+        self.use_system_token()
+
+        self.api.delete_system_grant_for_user(self.user_id, self.role_id)
+
+        self.assertRefused(self.token)
+
+    def test_system_role_of_a_group(self):
+        group_id = self.join_group()
+        self.api.create_system_grant_for_group(group_id, self.role_id)
+        self.use_system_token()
+
+        self.api.delete_system_grant_for_group(group_id, self.role_id)
+
+        self.assertRefused(self.token)
+
+    def test_error_after_the_write_of_a_system_role(self):
+        self.api.create_system_grant_for_user(self.user_id, self.role_id)
+        self.use_system_token()
+
+        with self.error_after('delete_system_grant'):
+            self.api.delete_system_grant_for_user(self.user_id, self.role_id)
+
+        self.assertRefused(self.token)
