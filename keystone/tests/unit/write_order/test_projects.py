@@ -1,0 +1,143 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import contextlib
+
+from keystone.common import provider_api
+import keystone.exception
+from keystone.resource import core
+from keystone.tests import unit
+from keystone.tests.unit.write_order import base
+
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class ProjectTests(base.WriteOrderTestCase):
+    """The tokens of a disabled project are refused."""
+
+    def setUp(self):
+        super().setUp()
+        self.api = PROVIDERS.resource_api
+        self.token = self.issue(project_id=self.project_id)
+        self.assertAccepted(self.token)
+
+    def set_enabled(self, project_id, enabled, **kwargs):
+        self.api.update_project(project_id, {'enabled': enabled}, **kwargs)
+
+    def disable(self, **kwargs):
+        self.set_enabled(self.project_id, False, **kwargs)
+
+    def disable_domain(self):
+        self.api.update_domain(self.domain_id, {'enabled': False})
+
+    def ask(self, token):
+        """Validate a token, and take no for an answer."""
+        with contextlib.suppress(keystone.exception.NotFound):
+            self.validate(token)
+
+    def assertProjectRefused(self, token):
+        self.assertRefused(token, keystone.exception.ProjectNotFound)
+
+    def test_reader_in_between(self):
+        with self.read_before(
+            self.api.driver, 'update_project', self.validate, self.token
+        ):
+            self.disable()
+
+        self.assertProjectRefused(self.token)
+
+    def test_reader_that_caches_late(self):
+        self.api.get_project.invalidate(self.api, self.project_id)
+
+        self.read_across(
+            self.api.driver,
+            'get_project',
+            lambda: self.api.get_project(self.project_id),
+            self.disable,
+        )
+
+        self.assertProjectRefused(self.token)
+
+    def child_token(self):
+        """Issue a token for a new project below the sample project."""
+        child = unit.new_project_ref(
+            domain_id=self.domain_id, parent_id=self.project_id
+        )
+        self.api.create_project(child['id'], child)
+        PROVIDERS.assignment_api.create_grant(
+            self.role_id, user_id=self.user_id, project_id=child['id']
+        )
+        token = self.issue(project_id=child['id'])
+        self.assertAccepted(token)
+        return token
+
+    def test_children(self):
+        token = self.child_token()
+
+        self.disable(cascade=True)
+
+        self.assertProjectRefused(token)
+
+    def test_children_that_are_enabled_again(self):
+        token = self.child_token()
+        self.disable(cascade=True)
+        self.elsewhere(self.api.get_project, token.project_id)
+
+        self.set_enabled(self.project_id, True, cascade=True)
+
+        self.assertAccepted(token)
+
+    def test_children_if_the_parent_cannot_be_written(self):
+        token = self.child_token()
+
+        def fail_for_the_parent(write, project_id, project):
+            self.elsewhere(self.validate, token)
+            if project_id == self.project_id:
+                raise keystone.exception.UnexpectedError()
+            return write(project_id, project)
+
+        with self.replaced(
+            self.api.driver, 'update_project', fail_for_the_parent
+        ):
+            self.assertRaises(
+                keystone.exception.UnexpectedError, self.disable, cascade=True
+            )
+
+        self.assertProjectRefused(token)
+
+    def test_domain_and_reader_in_between(self):
+        with self.read_before(
+            core.Manager.get_domain, 'invalidate', self.ask, self.token
+        ):
+            self.disable_domain()
+
+        self.assertRefused(self.token, keystone.exception.DomainNotFound)
+
+    def test_domain_and_reader_that_caches_late(self):
+        self.api.get_domain.invalidate(self.api, self.domain_id)
+
+        self.read_across(
+            self.api.driver,
+            'get_project',
+            lambda: self.api.get_domain(self.domain_id),
+            self.disable_domain,
+        )
+
+        self.assertRefused(self.token, keystone.exception.DomainNotFound)
+
+    def test_domain_through_the_projects_api(self):
+        with self.read_before(
+            core.Manager.get_domain, 'invalidate', self.ask, self.token
+        ):
+            self.set_enabled(self.domain_id, False)
+
+        self.assertRefused(self.token, keystone.exception.DomainNotFound)
