@@ -1,0 +1,80 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import uuid
+
+from keystone.common import provider_api
+import keystone.exception
+from keystone.tests import unit
+from keystone.tests.unit.write_order import base
+
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class DomainNameTests(base.WriteOrderTestCase):
+    """A domain is found by its present name only."""
+
+    def setUp(self):
+        super().setUp()
+        self.api = PROVIDERS.resource_api
+        self.old_name = self.domain['name']
+        self.assertEqual(self.domain_id, self.find(self.old_name))
+
+    def find(self, name):
+        """Look a domain up as another worker; its id."""
+        return self.elsewhere(self.api.get_domain_by_name, name)['id']
+
+    def rename(self):
+        self.api.update_project(self.domain_id, {'name': uuid.uuid4().hex})
+
+    def assertForgotten(self):
+        self.assertRaises(
+            keystone.exception.DomainNotFound, self.find, self.old_name
+        )
+
+    def test_old_name(self):
+        self.rename()
+
+        self.assertForgotten()
+
+    def test_domain_that_takes_the_name_over(self):
+        self.rename()
+        heir = unit.new_domain_ref(name=self.old_name)
+        self.api.create_domain(heir['id'], heir)
+
+        self.assertEqual(heir['id'], self.find(self.old_name))
+
+    def test_reader_that_caches_late(self):
+        self.api.get_domain_by_name.invalidate(self.api, self.old_name)
+
+        self.read_across(
+            self.api.driver,
+            'get_project_by_name',
+            lambda: self.api.get_domain_by_name(self.old_name),
+            self.rename,
+        )
+
+        self.assertForgotten()
+
+    def test_reader_that_caches_late_and_domains_api(self):
+        self.api.get_domain_by_name.invalidate(self.api, self.old_name)
+
+        self.read_across(
+            self.api.driver,
+            'get_project_by_name',
+            lambda: self.api.get_domain_by_name(self.old_name),
+            lambda: self.api.update_domain(
+                self.domain_id, {'name': uuid.uuid4().hex}
+            ),
+        )
+
+        self.assertForgotten()
