@@ -29,6 +29,11 @@ from patchset.inside import __path__ as _inside
 BOUND = 2  # seconds, for each worker
 
 
+def tree():
+    """Folder of the patched Keystone that the tests run."""
+    return trees.get(pins.load(pins.newest()))
+
+
 class Worker:
     """A process of its own; see inside/revoke_worker.py."""
 
@@ -46,13 +51,12 @@ class Worker:
                 memcache_servers=[cache],
                 memcache_dead_retry=1,
             )
-        tree = trees.get(pins.load(pins.newest()))
         self._process = subprocess.Popen(
             [
                 sys.executable, '-P', '-Wignore',
                 os.path.join(*_inside, 'revoke_worker.py'),
             ],
-            env={**os.environ, 'PYTHONPATH': str(tree)},
+            env={**os.environ, 'PYTHONPATH': str(tree())},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -134,12 +138,13 @@ class WorkerTestCase(testtools.TestCase):
         values['revoked_at'] = moment + datetime.timedelta(seconds=seconds)
         return values
 
-    def insert(self, connection, **values):
-        names = ', '.join(values)
-        marks = ', '.join(f':{name}' for name in values)
+    def insert(self, connection, *rows):
+        """Write rows, dictionaries with the same keys."""
+        names = ', '.join(rows[0])
+        marks = ', '.join(f':{name}' for name in rows[0])
         connection.execute(
             sqlalchemy.text(
                 f'INSERT INTO revocation_event ({names}) VALUES ({marks})'
             ),
-            values,
+            list(rows),
         )

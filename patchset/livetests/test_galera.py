@@ -68,7 +68,7 @@ class _TwoNodes:
     def write(self, node, **values):
         """Add a row as an operator does, without a stamp."""
         with self.engines[node].begin() as connection:
-            self.insert(connection, **self.row(**values))
+            self.insert(connection, self.row(**values))
 
     def check_while_held_back(self, worker, act, **values):
         """The answer to a check that begins before the node shows a row.
@@ -235,7 +235,7 @@ class GaleraTestCase(_TwoNodes, base.WorkerTestCase):
             early, late = f'early {number}', f'late {number}'
             node = number % 2
             with self.engines[node].begin() as slow:
-                self.insert(slow, **self.row(user_id=early))
+                self.insert(slow, self.row(user_id=early))
                 # Taken from the steps of the other node.
                 writer = (there, here)[node]
                 for step in range(3):

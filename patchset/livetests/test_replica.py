@@ -82,7 +82,7 @@ class _ReplicaTests:
 
     def write(self, seconds=0, **values):
         with self.engine.begin() as connection:
-            self.insert(connection, **self.row(seconds, **values))
+            self.insert(connection, self.row(seconds, **values))
 
     def run_sql(self, statement):
         with self.engine.begin() as connection:
@@ -135,7 +135,7 @@ class _ReplicaTests:
         for number in range(20):
             early, late = f'early {number}', f'late {number}'
             with self.engine.begin() as slow:
-                self.insert(slow, **self.row(user_id=early))
+                self.insert(slow, self.row(user_id=early))
                 self.assertIsNone(one.revoke(user_id=late))
                 self.assertRevoked(other, user_id=late)
                 self.assertValid(other, user_id=early)
@@ -298,14 +298,7 @@ class _ReplicaTests:
         ]
         with self.engine.begin() as connection:
             for first in range(0, ROWS, 1000):
-                connection.execute(
-                    sqlalchemy.text(
-                        'INSERT INTO revocation_event (audit_chain_id, '
-                        'issued_before, revoked_at) VALUES (:audit_chain_id,'
-                        ' :issued_before, :revoked_at)'
-                    ),
-                    rows[first : first + 1000],
-                )
+                self.insert(connection, *rows[first : first + 1000])
         worker = self.worker(self.url, self.cache.address)
         self.assertValid(worker, user_id='nobody')
         self.assertEqual(ROWS, worker.ask('status')[0])
