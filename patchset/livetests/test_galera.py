@@ -18,9 +18,15 @@ show it yet. That is the moment in which a revoked token could pass.
 
 import concurrent.futures
 import functools
+import os
+import pathlib
+import subprocess
+import sys
+import threading
 import time
 import uuid
 
+import fixtures
 import sqlalchemy
 
 from patchset.livetests import base
@@ -29,6 +35,14 @@ from patchset.services import memcached
 
 ROUNDS = 300
 PATIENCE = 30
+BACKLOG = 8000
+MONTH = 30 * 24 * 60 * 60  # seconds
+MANAGE = """\
+from keystone.cmd import cli, manage
+print('ready', flush=True)
+input()
+manage.main()
+"""
 
 
 class _TwoNodes:
@@ -228,6 +242,83 @@ class GaleraTestCase(_TwoNodes, base.WorkerTestCase):
         for watcher in watchers:
             self.assertValid(watcher, user_id='nobody')
             self.assertEqual(checked, watcher.ask('status')[0])
+
+    def test_revocations_and_prunes_on_both_nodes_at_once(self):
+        # Each prunes for itself, as they share no cache.
+        revokers = [
+            self.on(node, shared=False, prune_interval=1)
+            for node in (0, 0, 1, 1)
+        ]
+        backlog = [
+            self.row(-number, user_id='old')
+            for number in range(MONTH, MONTH + BACKLOG)
+        ]
+        with self.engines[0].begin() as connection:
+            self.insert(connection, *backlog)
+        pruners = [self.prune(node, '0') for node in (0, 0, 1, 1)]
+        for pruner in pruners:
+            self.assertEqual('ready\n', pruner.stdout.readline())
+        over = threading.Event()
+
+        def revoke(name):
+            answers = []
+            while not (over.is_set() and answers):
+                user_id = f'{name} {len(answers)}'
+                answers.append(revokers[name].revoke(user_id=user_id))
+            return answers
+
+        runs = [self.background.submit(revoke, name) for name in range(4)]
+        try:
+            for pruner in pruners:
+                pruner.stdin.write('go\n')
+                pruner.stdin.flush()
+            ends = [pruner.stdout.read() for pruner in pruners]
+        finally:
+            over.set()
+        for pruner, words in zip(pruners, ends, strict=True):
+            # Done, or given up because the others were faster.
+            self.assertIn(pruner.wait(), (0, 1, 5), words)
+        for run in runs:
+            self.assertEqual({None}, set(run.result()))
+        last = self.prune(0, '1')
+        words = last.communicate('go\n')[0]
+        self.assertIn(last.returncode, (0, 1), words)
+        for name, run in enumerate(runs):
+            live = len(run.result())
+            with self.engines[1].connect() as connection:
+                connection.exec_driver_sql('SET wsrep_sync_wait = 1')
+                self.assertEqual(
+                    live, self.count(connection, f"user_id LIKE '{name} %%'")
+                )
+                self.assertEqual(0, self.count(connection, "user_id = 'old'"))
+
+    def count(self, connection, condition):
+        return connection.exec_driver_sql(
+            f'SELECT count(*) FROM revocation_event WHERE {condition}'
+        ).scalar()
+
+    def prune(self, node, pause):
+        """The command that deletes what has expired; told to go, it does."""
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        file = folder / 'keystone.conf'
+        file.write_text(f'[database]\nconnection = {self.urls[node]}\n')
+        process = subprocess.Popen(
+            [
+                sys.executable, '-P', '-Wignore', '-c', MANAGE,
+                '--config-file', str(file), 'revocation_prune',
+                '--until-complete', '--batch-size=20', f'--sleep={pause}',
+            ],
+            env={**os.environ, 'PYTHONPATH': str(base.tree())},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+        self.addCleanup(process.stdin.close)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
 
     def test_commits_out_of_id_order(self):
         here, there = self.on(0), self.on(1)

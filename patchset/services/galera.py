@@ -128,6 +128,8 @@ class Node(mariadb.MariaDB):
             'gmcast.listen_addr': f'tcp://{self.group_address}',
             'ist.recv_addr': f'127.0.0.1:{server.free_port()}',
             'gcache.size': '16M',
+            # The usual 30 seconds may pass on a busy machine.
+            'repl.causal_read_timeout': 'PT2M',
             # The first node has the majority, with or without the others.
             'pc.weight': 1 if self._number else self._cluster.size,
         }

@@ -30,6 +30,9 @@ from keystone.common import sql
 # Milliseconds that a batch waits for a lock, where a database can be told.
 _LONGEST_WAIT = 50
 
+# MariaDB's error for it. Nothing of the transaction is left.
+_FAILED_COMMIT = 1180
+
 #: What became of one batch.
 #:
 #: ``found``: number of expired events that were selected
@@ -216,6 +219,9 @@ def _is_about_locks(error):
         return True
     cause = getattr(error, 'inner_exception', error)
     cause = getattr(cause, 'orig', None)
+    if getattr(cause, 'args', ())[:1] == (_FAILED_COMMIT,):
+        # Another node of a Galera cluster has deleted the same events.
+        return True
     state = getattr(cause, 'pgcode', None) or getattr(cause, 'sqlstate', None)
     # lock_not_available, serialization_failure
     if state in ('55P03', '40001'):

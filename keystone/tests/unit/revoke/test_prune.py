@@ -24,6 +24,7 @@ from keystone.common import provider_api
 from keystone.common import sql
 from keystone.models import revoke_model
 from keystone.revoke.backends import base as backends
+from keystone.revoke.backends import sql as revoke_sql
 from keystone.revoke import claim
 from keystone.revoke import pruning
 from keystone.tests.unit.revoke import base
@@ -140,6 +141,25 @@ class PruneTests(PruneTestCase):
         self.assertEqual((0, 0, None), tuple(batch)[:3])
         self.assertIn('database is locked', batch.given_up)
         other.rollback()
+        self.assertEqual(3, self.driver.prune_events(self.cutoff, 100).deleted)
+
+    def test_gives_up_where_another_node_was_faster(self):
+        # A Galera cluster says so at the end; this is MariaDB's answer.
+        failure = sqlalchemy.exc.OperationalError(
+            'COMMIT', None, Exception(1180, 'Got error 1 during COMMIT')
+        )
+
+        class Node(revoke_sql.Revoke):
+            def _prune(self, *args):
+                super()._prune(*args)
+                raise failure
+
+        self.expired(3)
+
+        batch = Node().prune_events(self.cutoff, 100)
+
+        self.assertEqual((0, 0, None), tuple(batch)[:3])
+        self.assertIn('1180', batch.given_up)
         self.assertEqual(3, self.driver.prune_events(self.cutoff, 100).deleted)
 
     def test_other_users_of_the_connection_wait_as_before(self):
