@@ -146,7 +146,11 @@ class Server:
 
     def _error(self, what):
         lines = self.log.read_text(errors='replace').strip().splitlines()
-        telling = [line for line in lines if _TELLING.search(line)]
+        telling = [
+            line
+            for line in lines
+            if _TELLING.search(line) and not line.endswith(' Aborting')
+        ]
         reason = (telling or lines or ['it said nothing'])[-1].strip()
         return errors.Error(f'{self.name} {what}: {reason}')
 

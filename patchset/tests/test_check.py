@@ -107,7 +107,8 @@ class CheckTestCase(base.RepositoryTestCase):
         self.refused(topic.path.name, 'Depends: dreams: no such topic')
 
     def test_depends_on_a_later_topic(self):
-        first, second = self.topics()[0], self.topics()[-1]
+        first, *others = self.topics()
+        second = next(topic for topic in others if not topic.depends)
         self.substitute(
             first.path, '^Forwarded: ', f'Depends: {second.name}\nForwarded: '
         )
