@@ -179,12 +179,14 @@ def _in_nobodys_way(connection):
         ).one()
         wait, usual = change.format(1, 1), change.format(*usual)
     elif name == 'postgresql':
-        # While the statistics of the table are old it may prefer to scan the
-        # table, or to sort all that has expired.
         settings = {
             'lock_timeout': _LONGEST_WAIT,
+            # While the statistics of the table are old it may prefer to scan
+            # the table, or to sort all that has expired.
             'enable_seqscan': 'off',
             'enable_sort': 'off',
+            # What a crash of the server brings back is deleted again.
+            'synchronous_commit': 'off',
         }
         wait = 'SELECT ' + ', '.join(
             f"set_config('{setting}', '{value}', true)"
