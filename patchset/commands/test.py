@@ -17,7 +17,7 @@
   performance  the patch set's performance tests: counts, no clocks
   areas        upstream's unit tests of what the patch set touches
   live         tempest's token tests, on MariaDB, memcached and uWSGI
-  functional   the tooling's tests that start Keystone or install packages
+  functional   the tooling's tests that start Keystone or install it
   proof        the topics' tests fail where their patches are not applied
   docs         the documentation and the release notes build
   upstream     upstream's whole unit suite, MariaDB and PostgreSQL included

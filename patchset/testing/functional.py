@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The tooling's tests that start Keystone or install packages.
+"""The tooling's tests that start Keystone, install it or play DevStack.
 
 They take minutes, and what they show changes only with the tooling.
 """
