@@ -55,26 +55,22 @@ def get(url, headers, seconds, clients):
     return parse(_run([_command(url, headers, clients, limit)])[0])
 
 
-def some(url, headers, requests, clients):
-    """Ask for a URL a number of times, however long that takes.
+def each(url, headers, requests):
+    """Ask for a URL a few times by each of several clients at once.
 
-    :param headers: {name: value} of each request
-    :param clients: number of requests under way at once
-    :raises patchset.errors.Error: an answer was not a success
-    """
-    limit = ['-n', str(requests)]
-    return parse(_run([_command(url, headers, clients, limit)])[0])
-
-
-def warm_up(url, headers):
-    """Ask for a URL a few times by each of several clients.
+    One ApacheBench with so many clients would not do: it sends its first
+    request alone, and opens connections in the end that it does not use.
 
     :param headers: for each client, the {name: value} of its requests
+    :param requests: number of requests of each, one after the other
+    :returns: one :class:`Measure` of them all; its rate is that until the
+        last answer
     :raises patchset.errors.Error: an answer was not a success
     """
-    limit = ['-n', '3']
-    for report in _run([_command(url, each, 1, limit) for each in headers]):
-        parse(report)
+    measure, reports = _at_once(url, headers, ['-n', str(requests)])
+    pattern = r'^Time taken for tests: +([\d.]+)'
+    longest = max(_number(pattern, text) for text in reports)
+    return dataclasses.replace(measure, rate=measure.requests / longest)
 
 
 def together(url, headers, seconds):
@@ -87,20 +83,28 @@ def together(url, headers, seconds):
     :returns: one :class:`Measure` of them all
     :raises patchset.errors.Error: an answer was not a success
     """
+    limit = ['-t', str(seconds), '-n', str(seconds * _MOST)]
+    return _at_once(url, headers, limit)[0]
+
+
+def _at_once(url, headers, limit):
+    """Run a client for each of the headers; their sum and their reports."""
     with tempfile.TemporaryDirectory(prefix='ks-ab-') as folder:
-        commands = []
-        paths = []
-        for number, each in enumerate(headers):
-            paths.append(pathlib.Path(folder) / str(number))
-            limit = ['-t', str(seconds), '-n', str(seconds * _MOST)]
-            limit += ['-g', str(paths[-1])]
-            commands.append(_command(url, each, 1, limit))
-        reports = _run(commands)
+        paths = [
+            pathlib.Path(folder) / str(number)
+            for number in range(len(headers))
+        ]
+        reports = _run(
+            [
+                _command(url, one, 1, [*limit, '-g', str(path)])
+                for one, path in zip(headers, paths, strict=True)
+            ]
+        )
         times = []
         for path in paths:
             if path.exists():
                 times += _times(path.read_text())
-    return join(reports, times)
+    return join(reports, times), reports
 
 
 def join(reports, times):

@@ -96,10 +96,10 @@ def measure(side, headers, rate, seconds):
     # Row ids go on: a table that was truncated would give them again.
     side.query('DELETE FROM revocation_event')
     side.forget()
-    load.warm_up(side.url, headers)
+    load.each(side.url, headers, 3)
     validated, revoked = revoking.validate(side, headers, rate, seconds)
     # What the clients no longer wait for is not left to the other side.
-    load.some(side.url, headers[0], revoking.CLIENTS, rig.PROCESSES)
+    load.each(side.url, headers, 1)
     revoked = revoked or {'rate': 0, 'p50': None, 'p99': None, 'cpu': 0}
     return {
         'rate': validated.rate,

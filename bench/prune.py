@@ -106,7 +106,8 @@ def first(side, expired):
     found = []
     for token in doomed:
         side.forget()
-        load.some(side.url, client.headers(token, caller), 4, rig.PROCESSES)
+        headers = client.headers(token, caller)
+        load.each(side.url, [headers] * rig.PROCESSES, 2)
         start = time.monotonic()
         client.revoke(side.keystone, caller, token)
         found.append(1000 * (time.monotonic() - start))
@@ -167,7 +168,7 @@ def beside_load(side, rows, seconds):
     events.add_expired(side, rows)
     time.sleep(_SETTLE)
     headers = revoking.validators(side)
-    load.warm_up(side.url, headers)
+    load.each(side.url, headers, 3)
 
     def part(words):
         validated, _ = revoking.validate(side, headers, RATE, seconds)

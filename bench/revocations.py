@@ -49,7 +49,7 @@ KINDS = {'small': ('audit', 'chain'), 'full': tuple(events.COLUMNS)}
 SECONDS = 2  # of a slice
 REPEATS = 3
 CLIENTS = 4
-_WARM = 40  # requests
+_WARM = 10  # requests of each client
 _SLOW = 10  # seconds for the first requests after which once is enough
 
 
@@ -93,7 +93,7 @@ def _round(sides, number, kind, counts, caching, measured):
         if side.name == 'patched':
             side.keystone.restart()
         headers = client.headers(client.token(side.keystone))
-        load.some(side.url, headers, 2 * _WARM, CLIENTS)
+        load.each(side.url, [headers] * CLIENTS, 2 * _WARM)
     filled = dict.fromkeys(sides, 0)
     for count in counts:
         for side in rig.turn(sides, number):
@@ -119,19 +119,20 @@ def measure(side, caching):
         the first ones so long that one round has to do
     """
     headers = client.headers(client.token(side.keystone))
+    clients = [headers] * CLIENTS
     side.forget()
     # No client is answered before the process it got has read the events,
     # and while one reads, the others get the rest of the clients.
-    first = load.some(side.url, headers, CLIENTS, CLIENTS)
+    first = load.each(side.url, clients, 1)
     # Stock reads them for each check, unless that is cached.
     slow = side.name == 'stock' and CLIENTS / first.rate > _SLOW
     probe = first
     if caching or not slow:
-        probe = load.some(side.url, headers, CLIENTS, CLIENTS)
+        probe = load.each(side.url, clients, 1)
     if CLIENTS / probe.rate > SECONDS:
         slow = True
     else:
-        load.some(side.url, headers, _WARM, CLIENTS)
+        load.each(side.url, clients, _WARM)
         probe = load.get(side.url, headers, SECONDS, CLIENTS)
     return {**dataclasses.asdict(probe), **({'slow': True} if slow else {})}
 

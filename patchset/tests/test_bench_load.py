@@ -52,9 +52,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         asked = (self.command, self.headers['X-Subject-Token'])
         with self.server.lock:
             self.server.asked[asked] += 1
+        if self.server.gate:
+            self.server.gate.wait()
         self.send_response(self.server.codes.get(asked, usual))
         self.send_header('Content-Length', '0')
         self.end_headers()
+
+    def setup(self):
+        super().setup()
+        with self.server.lock:
+            self.server.connections += 1
 
     def log_message(self, *_):
         """Say nothing."""
@@ -68,6 +75,8 @@ class ServerTestCase(testtools.TestCase):
         )
         self.server.asked = collections.Counter()
         self.server.codes = {}
+        self.server.gate = None
+        self.server.connections = 0
         self.server.lock = threading.Lock()
         self.url = f'http://127.0.0.1:{self.server.server_port}/v3/auth/tokens'
         thread = threading.Thread(target=self.server.serve_forever)
@@ -78,14 +87,18 @@ class ServerTestCase(testtools.TestCase):
 
 
 class LoadTestCase(ServerTestCase):
-    def test_as_many_as_asked(self):
-        measure = load.some(self.url, {'X-Subject-Token': 'a'}, 7, 2)
-        self.assertEqual(7, measure.requests)
-        self.assertEqual({('GET', 'a'): 7}, self.server.asked)
-
-    def test_each_client_is_warmed_up(self):
-        load.warm_up(self.url, [{'X-Subject-Token': one} for one in 'ab'])
+    def test_as_many_as_asked_of_each(self):
+        headers = [{'X-Subject-Token': name} for name in 'ab']
+        measure = load.each(self.url, headers, 3)
+        self.assertEqual(6, measure.requests)
         self.assertEqual({('GET', 'a'): 3, ('GET', 'b'): 3}, self.server.asked)
+
+    def test_clients_do_not_wait_for_each_other(self):
+        # None is answered before all have asked.
+        self.server.gate = threading.Barrier(4, timeout=60)
+        measure = load.each(self.url, [{}] * 4, 1)
+        self.assertEqual(4, measure.requests)
+        self.assertEqual(4, self.server.connections)
 
     def test_each_client_has_its_own_token(self):
         headers = [{'X-Subject-Token': name} for name in 'abc']
