@@ -215,9 +215,7 @@ class _ReplicaTests:
         for number in range(10):
             user_id = f'back {number}'
             self.assertIsNone(one.revoke(user_id=user_id))
-            self.eventually(
-                'revoked', other, 1.5 * base.BOUND, user_id=user_id
-            )
+            self.eventually('revoked', other, base.BOUND, user_id=user_id)
             self.assertValid(other, user_id='c')
 
     def test_two_caches_that_disagree(self):
@@ -234,20 +232,17 @@ class _ReplicaTests:
 
     def test_database_stopped_and_started(self):
         one, other = self.workers()
+        (patient,) = self.workers(1, sync_interval=600)
         one.revoke(user_id='a')
-        self.assertRevoked(other, user_id='a')
-        self.assertRevoked(one, user_id='a')
+        for worker in (one, other, patient):
+            self.assertRevoked(worker, user_id='a')
         # These servers write a commit to their files a second later.
         time.sleep(2)
-        self.assertRevoked(other, user_id='a')
         kill(self.server)
         try:
-            began = time.monotonic()
-            self.assertRevoked(other, user_id='a')
-            while time.monotonic() - began <= base.BOUND:
-                answer = other.check(user_id='b')
-                self.assertIn(answer[:6], ('valid', 'failed'))
-                time.sleep(0.1)
+            self.assertRevoked(patient, user_id='a')
+            self.assertValid(patient, user_id='b')
+            time.sleep(base.BOUND)
             for user_id in ('a', 'b'):
                 self.assertStartsWith('failed', other.check(user_id=user_id))
                 self.assertStartsWith('failed', one.check(user_id=user_id))
@@ -258,7 +253,8 @@ class _ReplicaTests:
         self.eventually('revoked', one, PATIENCE, user_id='a')
         self.assertValid(other, user_id='b')
         self.assertIsNone(one.revoke(user_id='b'))
-        self.assertRevoked(other, user_id='b')
+        for worker in (other, patient):
+            self.assertRevoked(worker, user_id='b')
 
     def assertStartsWith(self, start, text):
         self.assertEqual(start, text[: len(start)])
