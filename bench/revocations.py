@@ -107,7 +107,7 @@ def _round(sides, number, kind, counts, caching, measured):
             runs.append(measure(side, caching))
             progress.step(
                 f'{number + 1} of {REPEATS}: {kind}, {count} events, '
-                f'{side.name}: {runs[-1]["rate"]:.1f}/s'
+                f'{side.name}: {table.rate(runs[-1]["rate"])}/s'
             )
 
 
@@ -147,7 +147,7 @@ def text(found):
             rows.append(
                 [
                     point['kind'], point['events'], side,
-                    f'{one["rate"]:.1f}', table.percent(one['of_own_0']),
+                    table.rate(one['rate']), table.percent(one['of_own_0']),
                     table.spread(
                         [100 * share for share in one['of_own_0_spread']],
                         '{:.1f}',

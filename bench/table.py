@@ -39,6 +39,11 @@ def spread(values, form='{:.0f}'):
     return '..'.join(form.format(value) for value in values)
 
 
+def rate(number):
+    """A number per second, small ones with more digits."""
+    return f'{number:.1f}' if number >= 10 else f'{number:.2f}'
+
+
 def percent(share):
     """A share as per cent; nothing as a dash."""
     return '-' if share is None else f'{100 * share:.1f} %'
