@@ -28,6 +28,7 @@ COLUMNS = {
 # stock Keystone keeps an event: as many at once would be no cloud's.
 _OLDEST = 4800  # seconds ago
 _NEWEST = 300
+_LONG_AGO = 30 * 24 * 60 * 60
 
 
 def empty(side):
@@ -35,12 +36,12 @@ def empty(side):
 
     :param side: a :class:`bench.rig.Side`
     """
-    ((newest,),) = side.query('SELECT MAX(id) FROM revocation_event')
-    if newest != 'NULL':
-        side.query(
-            'TRUNCATE revocation_event; ALTER TABLE revocation_event '
-            f'AUTO_INCREMENT = {int(newest) + 1}'
-        )
+    ((newest,),) = side.query(
+        'SELECT COALESCE(MAX(id), 0) FROM revocation_event'
+    )
+    if newest != '0':
+        for statement in side.sql.empty(int(newest)):
+            side.query(statement)
 
 
 def add(side, kind, first, last, most):
@@ -50,15 +51,14 @@ def add(side, kind, first, last, most):
     """
     seconds = (_OLDEST - _NEWEST) / most
     _insert(
-        side, COLUMNS[kind], first, last, 'UTC_TIMESTAMP() + INTERVAL 1 HOUR',
-        f'UTC_TIMESTAMP() - INTERVAL {_OLDEST} SECOND '
-        f'+ INTERVAL FLOOR(seq * {seconds}) SECOND',
+        side, COLUMNS[kind], first, last, side.sql.moment(3600),
+        side.sql.moment(-_OLDEST, seconds),
     )  # fmt: skip
 
 
 def add_expired(side, count):
     """Add events of chains that no release of Keystone keeps any longer."""
-    moment = 'UTC_TIMESTAMP() - INTERVAL 30 DAY + INTERVAL seq SECOND'
+    moment = side.sql.moment(-_LONG_AGO, 1)
     _insert(side, COLUMNS['chain'], 1, count, moment, moment)
 
 
@@ -68,9 +68,5 @@ def count(side):
     return int(rows)
 
 
-def _insert(side, column, first, last, issued_before, revoked_at):
-    side.query(
-        f'INSERT INTO revocation_event ({column}, issued_before, revoked_at) '
-        f'SELECT LEFT(SHA2(seq, 256), 22), {issued_before}, {revoked_at} '
-        f'FROM seq_{first}_to_{last}'
-    )
+def _insert(side, *arguments):
+    side.query(side.sql.insert(*arguments))

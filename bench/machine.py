@@ -22,11 +22,12 @@ from patchset import child
 from patchset import errors
 
 
-def describe(environment):
+def describe(environment, database):
     """Hardware, system and versions of what took part.
 
     :param environment: the :class:`patchset.environment.Environment` that
         Keystone runs in
+    :param database: one of :data:`bench.databases.ALL`
     :returns: dict of strings and numbers
     """
     return {
@@ -36,7 +37,7 @@ def describe(environment):
         'system': platform.platform(),
         'python': _version([environment.python, '--version']),
         'uwsgi': _version([environment.bin / 'uwsgi', '--version']),
-        'mariadb': _version([child.find('mariadbd'), '--version']),
+        database.name: _version(database.version_command()),
         'memcached': _version([child.find('memcached'), '--version']),
         'ab': _version([child.find('ab'), '-V']),
     }

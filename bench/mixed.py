@@ -56,7 +56,7 @@ def run(plan):
     """
     seconds, repeats = SECONDS[plan.scale], REPEATS[plan.scale]
     measured, alone = {}, {}
-    with rig.both(plan.pin, plan.options) as sides:
+    with rig.both(plan) as sides:
         for side in sides:
             alone[side.name] = cost(side)
         for number in range(repeats):

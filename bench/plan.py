@@ -25,12 +25,14 @@ class Plan:
     :param scale: ``small`` or ``full``
     :param caching: whether ``[token] caching`` is on
     :param kinds: names of the kinds of events; empty is the scale's choice
+    :param database: ``mariadb`` or ``postgresql``
     """
 
     pin: pins.Pin
     scale: str
     caching: bool = True
     kinds: tuple = ()
+    database: str = 'mariadb'
 
     @property
     def options(self):

@@ -55,12 +55,7 @@ SLICES = 3  # quiet ones, before and after
 RATE = 5  # revocations per second
 _SAMPLES = 5  # requests for each repeat, where the rows stay
 _SETTLE = 3  # seconds for the database to write what was filled in
-_BATCH = 1000  # rows; the command's default
-_COUNTERS = {
-    'lock_waits': 'Innodb_row_lock_waits',
-    'lock_milliseconds': 'Innodb_row_lock_time',
-    'deadlocks': 'Innodb_deadlocks',
-}
+_BATCH = 500  # rows; the command's default
 
 
 def run(plan):
@@ -74,7 +69,7 @@ def run(plan):
     """
     rows = ROWS[plan.scale]
     times = {}
-    with rig.both(plan.pin, plan.options) as sides:
+    with rig.both(plan) as sides:
         pruning = beside_load(sides[1], rows, SECONDS[plan.scale])
         for side in sides:
             # Connections and code that nothing has used yet.
@@ -160,8 +155,8 @@ def beside_load(side, rows, seconds):
         :class:`bench.load.Measure` for each slice), ``p99_ratio`` (medians,
         pruning by quiet), ``memory`` (the pruner's resident KiB when it had
         deleted its first batch, and at most), ``summary`` (its own words),
-        and the database's ``lock_waits``, ``lock_milliseconds`` and
-        ``deadlocks`` meanwhile
+        the database's ``lock_waits`` and ``deadlocks`` meanwhile, and its
+        ``longest_lock_wait`` since it was started
     :raises patchset.errors.Error: the pruner failed, or was done too soon
     """
     progress.step(f'{side.name}: adding {rows} expired rows')
@@ -177,14 +172,14 @@ def beside_load(side, rows, seconds):
 
     quiet = [part('quiet, before') for _ in range(SLICES)]
     busy = []
-    before = _counters(side)
+    before = side.sql.locks(side.database)
     with Pruner(side) as pruner:
         pruner.wait_for_a_batch()
         while pruner.is_running():
             busy.append(part('pruning'))
         complete = busy[:-1]
         summary = pruner.result()
-    after = _counters(side)
+    after = side.sql.locks(side.database)
     if not complete:
         raise errors.Error('the pruner was done within one slice of time')
     quiet += [part('quiet, after') for _ in range(SLICES)]
@@ -194,7 +189,9 @@ def beside_load(side, rows, seconds):
         'p99_ratio': _p99(complete) / _p99(quiet),
         'memory': pruner.memory,
         'summary': summary,
-        **{name: after[name] - before[name] for name in _COUNTERS},
+        'lock_waits': after['waits'] - before['waits'],
+        'deadlocks': after['deadlocks'] - before['deadlocks'],
+        'longest_lock_wait': side.sql.longest_wait(side.database),
     }
 
 
@@ -278,11 +275,6 @@ class Pruner:
         )
 
 
-def _counters(side):
-    rows = dict(side.query("SHOW GLOBAL STATUS LIKE 'Innodb%'"))
-    return {name: int(rows[counter]) for name, counter in _COUNTERS.items()}
-
-
 def _ends(values):
     return [min(values), max(values)]
 
@@ -327,9 +319,9 @@ def text(found):
             ['patched', 'validated/s', 'p99 ms', 'spread', 'slices'], rows
         ),
         f'p99 while pruning, of the quiet one: {pruning["p99_ratio"]:.2f}',
-        f'{pruning["lock_waits"]} lock waits of '
-        f'{pruning["lock_milliseconds"]} ms altogether, '
-        f'{pruning["deadlocks"]} deadlocks',
+        f'{pruning["lock_waits"]} lock waits, '
+        f'{pruning["deadlocks"]} deadlocks; longest wait since the start: '
+        f'{pruning["longest_lock_wait"]}',
         f'memory of the pruner: {memory["first"] / 1024:.1f} MiB after its '
         f'first batch, {memory["most"] / 1024:.1f} MiB at most',
         pruning['summary'],

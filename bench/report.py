@@ -12,8 +12,9 @@
 
 """One page of all the results in a folder, with everything in it.
 
-Run with matplotlib importable, with two arguments: the folder, and the page
-to write.
+Each chart is also written to a file of its own, for use elsewhere. Run with
+matplotlib importable, with two arguments: the folder of the results, and the
+page to write.
 """
 
 import html
@@ -21,7 +22,7 @@ import json
 import pathlib
 import sys
 
-from bench import charts
+from bench import charts as drawing
 from bench import mixed
 from bench import prune
 from bench import revocations
@@ -29,15 +30,15 @@ from bench import revocations
 _EXPERIMENTS = {
     'revocations': (
         revocations,
-        charts.revocations,
+        drawing.revocations,
         'Does the number of live revocation events matter?',
     ),
     'mixed': (
         mixed,
-        charts.mixed,
+        drawing.mixed,
         'What do revocations cost the tokens that are not revoked?',
     ),
-    'prune': (prune, charts.prune, 'What do expired events cost?'),
+    'prune': (prune, drawing.prune, 'What do expired events cost?'),
 }
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -70,27 +71,35 @@ machine's.</p>
 """
 
 
-def page(results):
+def page(sections):
     """The page.
 
-    :param results: list of dicts as ``./ks bench`` writes them
+    :param sections: list of HTML, one for each result
     """
     return _PAGE.format(
-        title='Keystone, stock and patched',
-        sections='\n'.join(section(result) for result in results),
+        title='Keystone, stock and patched', sections='\n'.join(sections)
     )
 
 
-def section(result):
-    """What one run gave: charts, table, and how it came about."""
-    module, draw, question = _EXPERIMENTS[result['experiment']]
+def draw(result):
+    """The charts of one run: list of (caption, SVG)."""
+    return _EXPERIMENTS[result['experiment']][1](result['points'])
+
+
+def section(result, charts):
+    """What one run gave: charts, table, and how it came about.
+
+    :param result: a dict as ``./ks bench`` writes it
+    :param charts: what :func:`draw` gave
+    """
+    module, _, question = _EXPERIMENTS[result['experiment']]
     caching = 'on' if result['token_caching'] else 'off'
     parts = [
         f'<h2>{html.escape(question)}</h2>',
         f'<p>Experiment <code>{html.escape(result["experiment"])}</code>, '
         f'scale {html.escape(result["scale"])}, token caching {caching}.</p>',
     ]
-    for caption, svg in draw(result['points']):
+    for caption, svg in charts:
         parts.append(
             f'<figure>\n{svg}'
             f'<figcaption>{html.escape(caption)}</figcaption>\n</figure>'
@@ -111,10 +120,16 @@ def section(result):
 
 
 def main(folder, target):
-    """Write the page of a folder."""
-    paths = sorted(pathlib.Path(folder).glob('*.json'))
-    results = [json.loads(path.read_text()) for path in paths]
-    pathlib.Path(target).write_text(page(results))
+    """Write the page of a folder, and the charts beside it."""
+    target = pathlib.Path(target)
+    sections = []
+    for path in sorted(pathlib.Path(folder).glob('*.json')):
+        result = json.loads(path.read_text())
+        drawn = draw(result)
+        sections.append(section(result, drawn))
+        for number, (_, svg) in enumerate(drawn, 1):
+            target.with_name(f'{path.stem}-{number}.svg').write_text(svg)
+    target.write_text(page(sections))
 
 
 if __name__ == '__main__':

@@ -35,6 +35,7 @@ far from 100 % need not be known to a per cent.
 """
 
 import dataclasses
+import statistics
 
 from bench import client
 from bench import events
@@ -47,7 +48,7 @@ from patchset import progress
 COUNTS = {'small': (0, 100, 1000), 'full': (0, 1000, 10_000, 100_000)}
 KINDS = {'small': ('audit', 'chain'), 'full': tuple(events.COLUMNS)}
 SECONDS = 2  # of a slice
-REPEATS = 3
+REPEATS = {'small': 3, 'full': 5}
 CLIENTS = 4
 _WARM = 10  # requests of each client
 _SLOW = 10  # seconds for the first requests after which once is enough
@@ -61,11 +62,12 @@ def run(plan):
         side what :func:`bench.summary.of` gives
     """
     kinds = plan.kinds or KINDS[plan.scale]
-    counts = COUNTS[plan.scale]
+    counts, repeats = COUNTS[plan.scale], REPEATS[plan.scale]
     measured = {}
-    with rig.both(plan.pin, plan.options) as sides:
-        for number in range(REPEATS):
+    with rig.both(plan) as sides:
+        for number in range(repeats):
             for kind in kinds:
+                progress.step(f'round {number + 1} of {repeats}: {kind}')
                 _round(sides, number, kind, counts, plan.caching, measured)
     return points(measured, kinds, counts)
 
@@ -93,7 +95,7 @@ def _round(sides, number, kind, counts, caching, measured):
         if side.name == 'patched':
             side.keystone.restart()
         headers = client.headers(client.token(side.keystone))
-        load.each(side.url, [headers] * CLIENTS, 2 * _WARM)
+        load.get(side.url, headers, SECONDS, CLIENTS)
     filled = dict.fromkeys(sides, 0)
     for count in counts:
         for side in rig.turn(sides, number):
@@ -106,8 +108,8 @@ def _round(sides, number, kind, counts, caching, measured):
             filled[side] = count
             runs.append(measure(side, caching))
             progress.step(
-                f'{number + 1} of {REPEATS}: {kind}, {count} events, '
-                f'{side.name}: {table.rate(runs[-1]["rate"])}/s'
+                f'{kind}, {count} events, {side.name}: '
+                f'{table.rate(runs[-1]["rate"])}/s'
             )
 
 
@@ -155,4 +157,44 @@ def text(found):
                     f'{one["p50"]:.0f}', f'{one["p99"]:.0f}', one['repeats'],
                 ]
             )  # fmt: skip
-    return table.render([*head, 'p99 ms', 'runs'], rows)
+    lines = [table.render([*head, 'p99 ms', 'runs'], rows)]
+    shares = of_own_0(found)
+    if shares:
+        lines += ['', 'patched, all kinds and rounds together:', shares]
+    return '\n'.join(lines)
+
+
+def of_own_0(found):
+    """The patched side's share of its rate at 0 events, over all kinds.
+
+    The kinds do the same work there, so their rounds may be taken together,
+    which leaves less to chance.
+
+    :returns: a table: median and quartiles for each number of events; empty
+        with fewer than four rounds
+    """
+    own = {
+        point['kind']: point['patched']['runs']
+        for point in found
+        if point['events'] == 0
+    }
+    shares = {}
+    for point in found:
+        shares.setdefault(point['events'], []).extend(
+            run['rate'] / reference['rate']
+            for run, reference in zip(
+                point['patched']['runs'], own[point['kind']], strict=True
+            )
+        )
+    rows = []
+    for count, values in shares.items():
+        if count and len(values) >= 4:
+            low, middle, high = statistics.quantiles(values, n=4)
+            rows.append(
+                [
+                    count, table.percent(middle), len(values),
+                    table.spread([100 * low, 100 * high], '{:.1f}'),
+                ]
+            )  # fmt: skip
+    head = ['events', 'of own 0', 'runs', 'quartiles']
+    return table.render(head, rows) if rows else ''

@@ -16,12 +16,12 @@ import contextlib
 import pathlib
 import tempfile
 
+from bench import databases
 from patchset import deployment
 from patchset import environment
 from patchset import progress
 from patchset import system
 from patchset import trees
-from patchset.services import mariadb
 from patchset.services import memcached
 from patchset.services import server
 
@@ -33,19 +33,21 @@ class Side:
 
     :param name: ``stock`` or ``patched``
     :param keystone: a :class:`patchset.deployment.Deployment`, running
-    :param database: a :class:`patchset.services.mariadb.MariaDB`
+    :param database: the running server of its database
     :param cache: a :class:`patchset.services.memcached.Memcached`
+    :param sql: one of :data:`bench.databases.ALL`, the server's SQL
     """
 
-    def __init__(self, name, keystone, database, cache):
+    def __init__(self, name, keystone, database, cache, sql):
         self.name = name
         self.keystone = keystone
         self.database = database
         self.cache = cache
+        self.sql = sql
 
     def query(self, statement):
         """Run SQL on this side's database."""
-        return self.database.query(f'USE {self.name}; {statement}')
+        return self.database.query(statement, self.name)
 
     @property
     def url(self):
@@ -63,16 +65,16 @@ def turn(sides, number):
 
 
 @contextlib.contextmanager
-def both(pin, options=None):
+def both(plan):
     """Start both sides; stop everything at the end.
 
-    :param pin: a :class:`patchset.pins.Pin`
-    :param options: {section: {option: value}} of both keystone.conf
+    :param plan: a :class:`bench.plan.Plan`
     :returns: a list of two :class:`Side`, stock first
     """
     system.ensure('bench')
-    venv = environment.Environment(pin.release, 'run').ensure()
-    settings = {'identity': {'password_hash_rounds': 4}, **(options or {})}
+    sql = databases.ALL[plan.database]
+    venv = environment.Environment(plan.pin.release, 'run').ensure()
+    settings = {'identity': {'password_hash_rounds': 4}, **plan.options}
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(
             stack.enter_context(
@@ -82,15 +84,15 @@ def both(pin, options=None):
         # All in one place: what a server leaves when it is interrupted while
         # it starts goes with it. Its user has to get through.
         folder.chmod(0o711)
-        progress.step('starting MariaDB')
-        database = stack.enter_context(mariadb.MariaDB(folder, durable=True))
+        progress.step(f'starting {sql.name}')
+        database = stack.enter_context(sql.server(folder))
         sides = []
         for name in ('stock', 'patched'):
             progress.step(f'starting Keystone, {name}')
             cache = stack.enter_context(memcached.Memcached(folder))
             keystone = stack.enter_context(
                 deployment.Deployment(
-                    trees.get(pin, stock=name == 'stock'),
+                    trees.get(plan.pin, stock=name == 'stock'),
                     venv,
                     folder / name,
                     port=server.free_port(),
@@ -101,5 +103,5 @@ def both(pin, options=None):
                     options=settings,
                 )
             )
-            sides.append(Side(name, keystone, database, cache))
+            sides.append(Side(name, keystone, database, cache, sql))
         yield sides

@@ -12,10 +12,10 @@
 
 """Measure stock and patched Keystone side by side.
 
-Both run at the same time on this machine, with the same MariaDB and a
-memcached each, and take turns under the load of ApacheBench (loopback only).
-What counts is how the two compare: absolute figures are this machine's, and
-only an idle machine gives any.
+Both run at the same time on this machine, with the same database server and
+a memcached each, and take turns under the load of ApacheBench (loopback
+only). What counts is how the two compare: absolute figures are this
+machine's, and only an idle machine gives any.
 
 experiments:
   revocations  validations per second against live revocation events
@@ -23,16 +23,16 @@ experiments:
   prune        what expired events cost a revocation, and their removal
 
 report draws the results of a folder on one page, report.html there, which
-needs no other file. It is no experiment, and starts no server.
+needs no other file, and each chart once more as SVG. It is no experiment, and
+starts no server.
 
 Ctrl-C leaves nothing running.
 """
 
 import json
 import pathlib
-import shlex
-import sys
 
+from bench import databases
 from bench import events
 from bench import machine
 from bench import mixed
@@ -77,6 +77,12 @@ def add_arguments(parser):
         help='switch [token] caching off on both sides',
     )
     parser.add_argument(
+        '--database',
+        choices=tuple(databases.ALL),
+        default='mariadb',
+        help='where both keep their data (default: %(default)s)',
+    )
+    parser.add_argument(
         '--out',
         metavar='DIR',
         type=pathlib.Path,
@@ -111,6 +117,17 @@ def report(pin, folder):
     progress.say(path)
 
 
+def command(args):
+    """The command line that repeats a run, whatever its folder was."""
+    words = ['./ks', 'bench', args.experiment, '--release', args.release]
+    words += ['--scale', args.scale]
+    words += [word for kind in args.kind for word in ('--kind', kind)]
+    words += ['--database', args.database]
+    if args.no_token_caching:
+        words.append('--no-token-caching')
+    return ' '.join(words)
+
+
 def measure(pin, args):
     """Run one experiment, write down what it gave, and show it."""
     args.out.mkdir(parents=True, exist_ok=True)
@@ -121,6 +138,7 @@ def measure(pin, args):
         scale=args.scale,
         caching=not args.no_token_caching,
         kinds=tuple(dict.fromkeys(args.kind)),
+        database=args.database,
     )
     experiment = EXPERIMENTS[args.experiment]
     result = {
@@ -129,14 +147,15 @@ def measure(pin, args):
         'version': pin.local_version,
         'scale': chosen.scale,
         'token_caching': chosen.caching,
-        'command': shlex.join(['./ks', *sys.argv[1:]]),
-        'machine': machine.describe(venv),
+        'command': command(args),
+        'machine': machine.describe(venv, databases.ALL[args.database]),
         'load_average': machine.load_average(),
     }
     result['points'] = experiment.run(chosen)
-    caching = '' if chosen.caching else '-no-token-caching'
-    name = f'{args.experiment}-{pin.release}-{chosen.scale}{caching}.json'
-    path = args.out / name
+    words = [args.experiment, pin.release, chosen.scale, chosen.database]
+    if not chosen.caching:
+        words.append('no-token-caching')
+    path = args.out / f'{"-".join(words)}.json'
     path.write_text(json.dumps(result, indent=2) + '\n')
     progress.say(experiment.text(result['points']))
     progress.say(path)

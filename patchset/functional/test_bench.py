@@ -23,15 +23,13 @@ from xml.etree import ElementTree
 import fixtures
 import testtools
 
+from bench import databases
 from bench import events
 from patchset import paths
-from patchset.services import mariadb
 
-_TABLE = """
-CREATE TABLE revocation_event (
-    id INTEGER PRIMARY KEY AUTO_INCREMENT, audit_id VARCHAR(32),
-    audit_chain_id VARCHAR(32), issued_before DATETIME, revoked_at DATETIME
-)
+_COLUMNS = """
+    audit_id VARCHAR(32), audit_chain_id VARCHAR(32),
+    issued_before TIMESTAMP NULL, revoked_at TIMESTAMP NULL
 """
 _PATIENCE = 300  # seconds
 
@@ -39,24 +37,33 @@ _PATIENCE = 300  # seconds
 class Side:
     """The part of a side that the events need."""
 
-    def __init__(self, database):
+    def __init__(self, database, sql):
         self._database = database
+        self.sql = sql
 
     def query(self, statement):
-        return self._database.query(f'USE side; {statement}')
+        return self._database.query(statement, 'side')
 
 
-class EventsTestCase(testtools.TestCase):
+class _Events:
+    """Events of the table, for each database."""
+
+    key = None
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.database = cls.enterClassContext(mariadb.MariaDB())
+        cls.sql = databases.ALL[cls.name]
+        cls.database = cls.enterClassContext(cls.sql.server(None))
         cls.database.url('side')
 
     def setUp(self):
         super().setUp()
-        self.side = Side(self.database)
-        self.side.query(f'DROP TABLE IF EXISTS revocation_event; {_TABLE}')
+        self.side = Side(self.database, self.sql)
+        self.side.query('DROP TABLE IF EXISTS revocation_event')
+        self.side.query(
+            f'CREATE TABLE revocation_event (id {self.key}, {_COLUMNS})'
+        )
 
     def ids(self):
         rows = self.side.query('SELECT id FROM revocation_event ORDER BY id')
@@ -83,17 +90,18 @@ class EventsTestCase(testtools.TestCase):
         )
         self.assertEqual('0', early)
         ((dead,),) = self.side.query(
-            'SELECT COUNT(*) FROM revocation_event WHERE revoked_at < '
-            'UTC_TIMESTAMP() - INTERVAL 5400 SECOND OR revoked_at > '
-            'UTC_TIMESTAMP() OR issued_before < UTC_TIMESTAMP()'
+            'SELECT COUNT(*) FROM revocation_event, (SELECT 0 AS seq) AS one '
+            f'WHERE revoked_at < {self.sql.moment(-5400)} '
+            f'OR revoked_at > {self.sql.moment(0)} '
+            f'OR issued_before < {self.sql.moment(0)}'
         )
         self.assertEqual('0', dead)
 
     def test_expired_ones_are_old(self):
         events.add_expired(self.side, 1000)
         ((young,),) = self.side.query(
-            'SELECT COUNT(*) FROM revocation_event WHERE revoked_at > '
-            'UTC_TIMESTAMP() - INTERVAL 29 DAY'
+            'SELECT COUNT(*) FROM revocation_event, (SELECT 0 AS seq) AS one '
+            f'WHERE revoked_at > {self.sql.moment(-29 * 24 * 60 * 60)}'
         )
         self.assertEqual('0', young)
         self.assertEqual(1000, events.count(self.side))
@@ -107,6 +115,16 @@ class EventsTestCase(testtools.TestCase):
             self.assertEqual(0, events.count(self.side))
         events.add_expired(self.side, 1)
         self.assertGreater(self.ids()[0], last)
+
+
+class MariaDBEventsTestCase(_Events, testtools.TestCase):
+    name = 'mariadb'
+    key = 'INTEGER PRIMARY KEY AUTO_INCREMENT'
+
+
+class PostgreSQLEventsTestCase(_Events, testtools.TestCase):
+    name = 'postgresql'
+    key = 'SERIAL PRIMARY KEY'
 
 
 class EndTestCase(testtools.TestCase):
@@ -185,6 +203,7 @@ class ReportTestCase(testtools.TestCase):
         one = {
             'rate': 10, 'rate_spread': [9, 12], 'of_own_0': 1,
             'of_own_0_spread': [0.9, 1.1], 'p50': 1, 'p99': 2, 'repeats': 3,
+            'runs': 3 * [{'rate': 10}],
         }  # fmt: skip
         mixed = {
             **one, 'loss': 0, 'work': 0, 'revoked': 1, 'revoke_p99': None,
@@ -222,7 +241,7 @@ class ReportTestCase(testtools.TestCase):
                     'memory': {'first': 1024, 'most': 2048},
                     'summary': 'Deleted 100 events.',
                     'lock_waits': 0,
-                    'lock_milliseconds': 0,
+                    'longest_lock_wait': '0 ms',
                     'deadlocks': 0,
                 },
             ],
@@ -230,6 +249,12 @@ class ReportTestCase(testtools.TestCase):
         done = self.draw()
         self.assertEqual(0, done.returncode, done.stderr)
         text = (self.folder / 'report.html').read_text()
+        charts = [one.name for one in self.folder.glob('*.svg')]
+        self.assertCountEqual(
+            ['revocations-1.svg', 'revocations-2.svg', 'mixed-1.svg']
+            + ['prune-1.svg'],
+            charts,
+        )
         self.assertEqual(f'{self.folder}/report.html\n', done.stdout)
         root = ElementTree.fromstring(
             text.replace('<meta charset="utf-8">', '').partition('\n')[2]

@@ -63,19 +63,20 @@ class MariaDB(server.Server):
             raise errors.Error(f'mariadb: {done.stderr.strip()}')
         return f'{self.admin_url}{database}'
 
-    def query(self, statement):
+    def query(self, statement, database=None):
         """Result of one SQL statement: a list of lists of strings.
 
         :raises patchset.errors.Error: the server's own message
         """
-        done = self._ask(statement)
+        done = self._ask(statement, database)
         if done.returncode:
             raise errors.Error(f'mariadb: {done.stderr.strip()}')
         return [line.split('\t') for line in done.stdout.splitlines()]
 
-    def _ask(self, statement):
+    def _ask(self, statement, database=None):
+        words = [f'--database={database}'] if database else []
         return subprocess.run(
-            [*self._client(), f'--execute={statement}'],
+            [*self._client(), *words, f'--execute={statement}'],
             env={'MYSQL_PWD': self._password},
             capture_output=True,
             text=True,

@@ -42,9 +42,10 @@ class PostgreSQL(server.Server):
     # Fast, and unlike a kill it gives its shared memory back.
     stop_signal = signal.SIGQUIT
 
-    def __init__(self, folder=None, durable=False):
+    def __init__(self, folder=None, durable=False, settings=None):
         super().__init__(folder)
         self._durable = durable
+        self._settings = settings or {}
         self._password = secrets.token_hex(16)
 
     @property
@@ -59,12 +60,12 @@ class PostgreSQL(server.Server):
             self.query(f'CREATE DATABASE "{database}"')
         return self._url(database)
 
-    def query(self, statement):
+    def query(self, statement, database='postgres'):
         """Result of one SQL statement: a list of lists of strings.
 
         :raises patchset.errors.Error: the server's own message
         """
-        done = self._ask(statement)
+        done = self._ask(statement, database)
         if done.returncode:
             raise errors.Error(f'postgresql: {done.stderr.strip()}')
         return [line.split('\t') for line in done.stdout.splitlines()]
@@ -75,13 +76,13 @@ class PostgreSQL(server.Server):
             f'@127.0.0.1:{self.port}/{database}'
         )
 
-    def _ask(self, statement):
+    def _ask(self, statement, database='postgres'):
         return subprocess.run(
             [
-                _program('psql'), '--no-psqlrc', '--no-align',
+                program('psql'), '--no-psqlrc', '--no-align',
                 '--tuples-only', '--quiet', '--field-separator=\t',
                 '--host=127.0.0.1', f'--port={self.port}',
-                '--username=keystone', '--dbname=postgres',
+                '--username=keystone', f'--dbname={database}',
                 f'--command={statement}',
             ],
             env={'PGPASSWORD': self._password},
@@ -93,7 +94,7 @@ class PostgreSQL(server.Server):
         password = self._write('password', self._password)
         self._run(
             [
-                _program('initdb'), f'--pgdata={self.folder}/data',
+                program('initdb'), f'--pgdata={self.folder}/data',
                 '--username=keystone', f'--pwfile={password}',
                 '--auth=scram-sha-256', '--encoding=UTF8',
                 '--locale=C.UTF-8', '--no-sync',
@@ -107,8 +108,9 @@ class PostgreSQL(server.Server):
             'unix_socket_directories': '',
             'max_connections': 200,
             **({} if self._durable else _RELAXED),
+            **self._settings,
         }
-        words = [_program('postgres'), '-D', self.folder / 'data']
+        words = [program('postgres'), '-D', self.folder / 'data']
         for name, value in settings.items():
             words += ['-c', f'{name}={value}']
         return words
@@ -117,7 +119,8 @@ class PostgreSQL(server.Server):
         return self._ask('SELECT 1').returncode == 0
 
 
-def _program(name):
+def program(name):
+    """Path of a program of the newest PostgreSQL that is installed."""
     # Debian keeps each major version in a folder of its own, off the PATH.
     folders = pathlib.Path('/usr/lib/postgresql').glob('*/bin')
     newest = sorted(

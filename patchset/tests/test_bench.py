@@ -171,6 +171,27 @@ class MixedTestCase(testtools.TestCase):
         self.assertRegex(lines[-1], r'^ *50 +patched +50.0 +100.0 .* 25.0 %')
 
 
+class AllKindsTestCase(testtools.TestCase):
+    def point(self, kind, events, *rates):
+        runs = [{'rate': rate} for rate in rates]
+        return {'kind': kind, 'events': events, 'patched': {'runs': runs}}
+
+    def test_each_run_is_compared_with_its_own_round(self):
+        found = [
+            self.point('audit', 0, 100, 200),
+            self.point('audit', 10, 90, 180),
+            self.point('chain', 0, 400, 100),
+            self.point('chain', 10, 360, 90),
+        ]
+        self.assertRegex(
+            revocations.of_own_0(found), r'(?m)^ +10 +90.0 % +4 +90.0..90.0$'
+        )
+
+    def test_too_few_runs_say_nothing(self):
+        found = [self.point('audit', 0, 100), self.point('audit', 10, 90)]
+        self.assertEqual('', revocations.of_own_0(found))
+
+
 class PruneTestCase(testtools.TestCase):
     def test_latency(self):
         found = prune.latency([[30], [60]], [[20, 30], [40, 30]])
@@ -192,7 +213,7 @@ class PruneTestCase(testtools.TestCase):
             'memory': {'first': 102400, 'most': 103424},
             'summary': 'Deleted 100 events.',
             'lock_waits': 1,
-            'lock_milliseconds': 3,
+            'longest_lock_wait': '3 ms',
             'deadlocks': 0,
         }
         text = prune.text([*prune.points(times, 100), pruning])

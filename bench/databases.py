@@ -1,0 +1,138 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""What the experiments ask of a database, in its own SQL."""
+
+import re
+
+from patchset import child
+from patchset.services import mariadb
+from patchset.services import postgresql
+
+_COLUMNS = 'issued_before, revoked_at'
+
+
+class MariaDB:
+    """MariaDB, one server for both sides."""
+
+    name = 'mariadb'
+    program = 'mariadbd'
+
+    def server(self, folder):
+        """A server that writes to disk at each commit."""
+        return mariadb.MariaDB(folder, durable=True)
+
+    def version_command(self):
+        """Words that print the version."""
+        return [child.find(self.program), '--version']
+
+    def empty(self, newest):
+        """Statements that empty the table; row ids go on from ``newest``."""
+        return [
+            'TRUNCATE revocation_event',
+            f'ALTER TABLE revocation_event AUTO_INCREMENT = {newest + 1}',
+        ]
+
+    def insert(self, column, first, last, issued_before, revoked_at):
+        """Statement that adds events numbered ``first`` to ``last``.
+
+        :param column: the one that tells the events apart
+        :param issued_before: see :meth:`moment`
+        :param revoked_at: see :meth:`moment`
+        """
+        return (
+            f'INSERT INTO revocation_event ({column}, {_COLUMNS}) '
+            f'SELECT LEFT(SHA2(seq, 256), 22), {issued_before}, {revoked_at} '
+            f'FROM seq_{first}_to_{last}'
+        )
+
+    def moment(self, seconds, step=0):
+        """Expression: seconds from now, and ``step`` more for each number."""
+        return (
+            f'UTC_TIMESTAMP() + INTERVAL {seconds} SECOND '
+            f'+ INTERVAL FLOOR(seq * {step}) SECOND'
+        )
+
+    def locks(self, server):
+        """What the server has counted since it was started.
+
+        :returns: dict of ``waits`` and ``deadlocks``
+        """
+        counted = dict(server.query("SHOW GLOBAL STATUS LIKE 'Innodb%'"))
+        return {
+            'waits': int(counted['Innodb_row_lock_waits']),
+            'deadlocks': int(counted['Innodb_deadlocks']),
+        }
+
+    def longest_wait(self, server):
+        """What is known of the longest wait for a row since the start."""
+        counted = dict(server.query("SHOW GLOBAL STATUS LIKE 'Innodb%'"))
+        return f'{counted["Innodb_row_lock_time_max"]} ms'
+
+
+class PostgreSQL:
+    """PostgreSQL, one server for both sides."""
+
+    name = 'postgresql'
+    program = 'postgres'
+
+    def server(self, folder):
+        """A server that writes to disk at each commit."""
+        return postgresql.PostgreSQL(
+            folder,
+            durable=True,
+            settings={'deadlock_timeout': '50ms', 'log_lock_waits': 'on'},
+        )
+
+    def version_command(self):
+        """Words that print the version."""
+        return [postgresql.program(self.program), '--version']
+
+    def empty(self, newest):
+        """Statements that empty the table; row ids go on."""
+        return ['TRUNCATE revocation_event']
+
+    def insert(self, column, first, last, issued_before, revoked_at):
+        """Statement that adds events; see :class:`MariaDB`."""
+        number = "encode(sha256(seq::text::bytea), 'hex')"
+        return (
+            f'INSERT INTO revocation_event ({column}, {_COLUMNS}) '
+            f'SELECT left({number}, 22), {issued_before}, {revoked_at} '
+            f'FROM generate_series({first}, {last}) AS seq'
+        )
+
+    def moment(self, seconds, step=0):
+        """Expression for a moment; see :class:`MariaDB`."""
+        return (
+            "date_trunc('second', timezone('utc', now())) "
+            f"+ ({seconds} + floor(seq * {step})) * interval '1 second'"
+        )
+
+    def locks(self, server):
+        """What the server has counted; see :class:`MariaDB`.
+
+        A wait is logged, and so counted, when it has taken 50 ms.
+        """
+        ((deadlocks,),) = server.query(
+            'SELECT sum(deadlocks) FROM pg_stat_database'
+        )
+        waits = re.findall(r'still waiting for', server.log.read_text())
+        return {'waits': len(waits), 'deadlocks': int(deadlocks)}
+
+    def longest_wait(self, server):
+        """What is known of the longest wait since the start."""
+        waits = self.locks(server)['waits']
+        return 'over 50 ms' if waits else 'under 50 ms'
+
+
+ALL = {one.name: one for one in (MariaDB(), PostgreSQL())}
