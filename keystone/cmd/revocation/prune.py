@@ -40,10 +40,10 @@ class RevocationPrune(command.Command):
         parser.add_argument(
             '--batch-size',
             type=arguments.count,
-            default=1000,
+            default=500,
             metavar='NUMBER',
             help='Delete so many events in one transaction at most. '
-            '(Default: 1000)',
+            '(Default: 500)',
         )
         parser.add_argument(
             '--max-rows',
