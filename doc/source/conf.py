@@ -21,7 +21,12 @@ sys.path[:0] = [str(ROOT), str(ROOT / 'doc' / 'source' / '_ext')]
 
 project = 'Keystone revocation and caching patch set'
 copyright = 'the authors of the patch set'
-extensions = ['ks_commands', 'openstackdocstheme', 'reno.sphinxext']
+extensions = [
+    'bench_results',
+    'ks_commands',
+    'openstackdocstheme',
+    'reno.sphinxext',
+]
 exclude_patterns = ['_ext']
 nitpicky = True
 html_theme = 'openstackdocs'
