@@ -14,43 +14,22 @@
 
 Each revocation changes the id of the ``revoke`` cache region after its commit.
 That id is the stamp: while it stays the same, nothing was revoked through
-Keystone, by this release or an unpatched one. A second key holds the row that
-was written last, which the reader of a new stamp can look for.
+Keystone, by this release or an unpatched one. The id also names the row that
+was written, which the reader of a new stamp can look for.
 """
 
 import calendar
 import collections
 import datetime
 
-from oslo_cache import core as oslo_cache
 from oslo_log import log
 
-from keystone.common import cache
-import keystone.conf
+from keystone.common.cache import id_note
+from keystone.common.cache import shared
 
-CONF = keystone.conf.CONF
 LOG = log.getLogger(__name__)
 
 _EPOCH = datetime.datetime(1970, 1, 1)
-_ROW_KEY = '<<<revocation row>>>'
-
-# Backends that all processes of a cloud can share. Any other may be one of
-# this process alone, whose stamps would say nothing about other processes.
-_SHARED = frozenset(
-    (
-        'dogpile.cache.bmemcached',
-        'dogpile.cache.memcached',
-        'dogpile.cache.pylibmc',
-        'dogpile.cache.pymemcache',
-        'dogpile.cache.redis',
-        'dogpile.cache.redis_sentinel',
-        'dogpile.cache.valkey',
-        'dogpile.cache.valkey_sentinel',
-        'oslo_cache.etcd3gw',
-        'oslo_cache.memcache_pool',
-        'oslo_cache.mongo',
-    )
-)
 
 #: A row of the table: its id, and its revoked_at as a naive UTC datetime.
 Row = collections.namedtuple('Row', ('id', 'revoked_at'))
@@ -68,7 +47,11 @@ class SharedStamp:
     @property
     def is_shared(self):
         """True if other processes read and write the same stamp."""
-        return CONF.cache.enabled and CONF.cache.backend in _SHARED
+        return shared.is_shared()
+
+    @property
+    def _manager(self):
+        return self._region.region_invalidator._region_manager
 
     def read(self):
         """Read the current stamp, at most once for each request.
@@ -79,7 +62,7 @@ class SharedStamp:
         if not self.is_shared:
             return None
         try:
-            return self._region.region_invalidator._region_manager.region_id
+            return self._manager.region_id
         except Exception:
             LOG.warning('Cannot read the revocation stamp.', exc_info=True)
             return object()
@@ -87,27 +70,23 @@ class SharedStamp:
     def last_row(self):
         """Read which row was written last.
 
-        :returns: a :class:`Row`, or None if the cache does not know
+        :returns: a :class:`Row`, or None if the stamp does not tell
         """
-        if not self.is_shared:
+        stamp = self.read()
+        if not isinstance(stamp, bytes):
             return None
         try:
-            value = cache.CACHE_INVALIDATION_REGION.get(
-                _ROW_KEY, ignore_expiration=True
-            )
-            if value is oslo_cache.NO_VALUE:
-                return None
-            row_id, seconds = value
-        except Exception:
-            LOG.warning('Cannot read the last revocation.', exc_info=True)
+            row_id, seconds = map(int, id_note.read(stamp).split(b':'))
+        except (ValueError, OverflowError):
+            # Written by an unpatched Keystone, or by a reader that found none.
             return None
         return Row(row_id, _EPOCH + datetime.timedelta(seconds=seconds))
 
     def note_row(self, row):
-        """Tell other processes of a row, before the stamp changes.
+        """Tell other processes of a row, by the stamp that comes next.
 
-        :param row: a :class:`Row`, committed
+        :param row: a :class:`Row`, committed by this thread
         """
         if self.is_shared:
             seconds = calendar.timegm(row.revoked_at.timetuple())
-            cache.CACHE_INVALIDATION_REGION.set(_ROW_KEY, [row.id, seconds])
+            id_note.put(self._manager, b'%d:%d' % (row.id, seconds))

@@ -10,9 +10,13 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import datetime
+import secrets
+import threading
 import uuid
 
 import fixtures
+from oslo_context import context as oslo_context
 from oslo_log import log
 
 from keystone.common import cache
@@ -130,6 +134,16 @@ class SharedStampTests(base.TokenTestCase):
         )
         self.stamp = stamp.SharedStamp(core.REVOKE_REGION)
 
+    def row_elsewhere(self):
+        """The last row, as a thread sees it that has not written it."""
+        rows = []
+        reader = threading.Thread(
+            target=lambda: rows.append(self.stamp.last_row())
+        )
+        reader.start()
+        reader.join()
+        return rows[0]
+
     def test_stamp_stays_until_something_is_revoked(self):
         before = self.stamp.read()
         self.assertEqual(before, self.stamp.read())
@@ -154,28 +168,64 @@ class SharedStampTests(base.TokenTestCase):
 
         self.assertEqual(row.id + 1, self.stamp.last_row().id)
 
-    def test_row_is_told_before_the_stamp_changes(self):
-        rows = []
-
-        def invalidate(_region):
-            rows.append(self.stamp.last_row())
-
+    def test_row_and_stamp_change_in_one_write(self):
         PROVIDERS.revoke_api.revoke_by_user('a')
         before = self.stamp.last_row()
-        self.useFixture(
-            fixtures.MonkeyPatch(
-                'dogpile.cache.region.CacheRegion.invalidate', invalidate
-            )
-        )
+        rows = []
+        region = cache.CACHE_INVALIDATION_REGION
+        set_key = region.set
+
+        def note(key, value):
+            set_key(key, value)
+            rows.append(self.row_elsewhere())
+
+        self.useFixture(fixtures.MockPatchObject(region, 'set', note))
 
         PROVIDERS.revoke_api.revoke_by_user('b')
 
-        self.assertEqual(before.id + 1, rows[0].id)
+        self.assertEqual([before.id + 1], [row.id for row in rows])
+
+    def test_stamp_of_an_unpatched_keystone_tells_no_row(self):
+        PROVIDERS.revoke_api.revoke_by_user('a')
+        before = self.stamp.read()
+        stock = cache.RegionInvalidationManager(
+            cache.CACHE_INVALIDATION_REGION, core.REVOKE_REGION.name
+        )
+        stock._generate_new_id = lambda: secrets.token_bytes(10)
+
+        stock.invalidate_region()
+
+        oslo_context.RequestContext(overwrite=True)
+        self.assertNotEqual(before, self.stamp.read())
+        self.assertIsNone(self.stamp.last_row())
 
     def test_nothing_is_known_of_the_last_row_after_a_flush(self):
         PROVIDERS.revoke_api.revoke_by_user('a')
-        cache.CACHE_INVALIDATION_REGION.delete(stamp._ROW_KEY)
-        self.assertIsNone(self.stamp.last_row())
+        manager = cache.RegionInvalidationManager(None, 'revoke')
+        cache.CACHE_INVALIDATION_REGION.delete(manager._region_key)
+        self.assertIsNone(self.row_elsewhere())
+
+    def test_rows_of_two_threads(self):
+        rows = []
+        noted = threading.Barrier(2)
+
+        def revoke(number):
+            row = stamp.Row(number, datetime.datetime(2026, 1, 1))
+            self.stamp.note_row(row)
+            noted.wait()
+            core.REVOKE_REGION.invalidate()
+            rows.append(self.stamp.last_row())
+
+        threads = [
+            threading.Thread(target=revoke, args=(number,))
+            for number in (1, 2)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        self.assertEqual([1, 2], sorted(row.id for row in rows))
 
     def test_no_stamp_where_the_cache_is_not_shared(self):
         for backend, enabled in (
@@ -201,8 +251,11 @@ class SharedStampTests(base.TokenTestCase):
             )
         )
         self.useFixture(
-            fixtures.MonkeyPatch('dogpile.cache.region.CacheRegion.get', fail)
+            fixtures.MonkeyPatch(
+                'dogpile.cache.region.CacheRegion.get_multi', fail
+            )
         )
+        oslo_context.RequestContext(overwrite=True)
 
         self.assertNotEqual(self.stamp.read(), self.stamp.read())
         self.assertIsNone(self.stamp.last_row())
