@@ -33,6 +33,20 @@ def invalidate(region):
     region.invalidate_region()
 
 
+def invalidate_later(region):
+    """Invalidate a region at the end of the write, once.
+
+    Now, if no write is under way.
+
+    :param region: a :class:`keystone.common.cache.RegionInvalidationManager`
+    """
+    regions = _regions.get(None)
+    if regions is None:
+        region.invalidate_region()
+    else:
+        regions[region] = None
+
+
 def invalidate_again(write):
     """Decorate a function that writes.
 

@@ -17,6 +17,8 @@ import fixtures
 from oslo_cache import testing
 from oslo_context import context as oslo_context
 
+from keystone.common.cache import request_local
+from keystone.common import context
 from keystone.common import provider_api
 from keystone.models import revoke_model
 from keystone.revoke import core
@@ -103,3 +105,35 @@ class RequestLocalCacheTests(test_v3.RestfulTestCase):
 
         self.assertLess(5, len(asked))
         self.assertEqual({1}, set(asked.values()))
+
+    def test_begin_again(self):
+        environ = {}
+        request_local.begin(environ)
+        first = request_local.current()
+        oslo_context.RequestContext(overwrite=True)
+
+        request_local.begin(environ)
+
+        self.assertIs(first, request_local.current())
+
+    def test_begin_another(self):
+        request_local.begin({})
+        first = request_local.current()
+
+        request_local.begin({})
+
+        self.assertIsNot(first, request_local.current())
+
+    def test_no_request(self):
+        oslo_context.RequestContext(overwrite=True)
+        self.assertIsNone(request_local.current())
+
+    def test_the_context_that_takes_the_place_is_of_the_request(self):
+        environ = {}
+        request_local.begin(environ)
+        later = context.RequestContext(overwrite=True)
+        self.assertIsNone(request_local.current())
+
+        request_local.keep(environ, later)
+
+        self.assertIs(later, request_local.current())
