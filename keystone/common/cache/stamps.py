@@ -1,0 +1,287 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The ids of all cache regions, read together once for each request.
+
+A region is invalidated by giving it a new id. So the ids are stamps: while
+they are the same, nothing was invalidated. One more id, which belongs to no
+region, changes when single values are deleted or replaced.
+"""
+
+import functools
+
+from oslo_cache import core as oslo_cache
+from oslo_context import context as oslo_context
+from oslo_log import log
+
+from keystone.common.cache import _context_cache
+from keystone.common.cache import after_write
+from keystone.common.cache import id_history
+from keystone.common.cache import request_local
+import keystone.conf
+
+CONF = keystone.conf.CONF
+LOG = log.getLogger(__name__)
+
+# Where the ids stand on the context of a request, for request_local.keep().
+_ATTRIBUTE = '_request_cache_stamps'
+
+# Keys of the ids, as upstream forms them from the names of the regions. The
+# first one changes with single values, and is of no region.
+_WRITES = '<<<region>>>:single values'
+_REVOCATION = '<<<region>>>:revoke'
+
+# Regions whose single values never change: their keys are tokens. Nobody's
+# copy need be dropped when one of them is issued, or revoked.
+_UNCHANGING = frozenset(('tokens', 'receipts'))
+
+_history = id_history.IdHistory()
+_stamps = {}
+# Keys of all ids but that of revocations, in one order.
+_compared = []
+
+
+class Stamps:
+    """What all cached values are valid under, as of one request.
+
+    Two are equal if nothing was invalidated in between, revocations aside.
+
+    :ivar revocation: id of the region that changes with each revocation
+    """
+
+    __slots__ = ('_ids', 'revocation')
+
+    def __init__(self, ids, revocation):
+        self._ids = ids
+        self.revocation = revocation
+
+    def __eq__(self, other):
+        if not isinstance(other, Stamps):
+            return NotImplemented
+        return self._ids == other._ids
+
+    def __hash__(self):
+        return hash(self._ids)
+
+
+def read():
+    """Read what all cached values are valid under.
+
+    At most once for each request, and anew for each call outside of requests.
+
+    :returns: :class:`Stamps`; None if the stamps cannot be read
+    """
+    ids = _known_ids()
+    if ids is None:
+        return None
+    return Stamps(tuple(map(ids.get, _compared)), ids.get(_REVOCATION))
+
+
+def writes():
+    """Read the id that changes when single values are deleted or replaced.
+
+    :returns: bytes; None if it cannot be read
+    """
+    ids = _known_ids()
+    return ids and ids[_WRITES]
+
+
+def written():
+    """Tell all processes that a single value was deleted or replaced."""
+    if _WRITES in _stamps:
+        after_write.invalidate_later(_stamps[_WRITES])
+
+
+def join(region, manager):
+    """Have the id of a region read with those of the others.
+
+    :param region: the :class:`dogpile.cache.region.CacheRegion`
+    :param manager: its
+        :class:`keystone.common.cache.RegionInvalidationManager`
+    :returns: a :class:`Stamp`, to use in place of the manager
+    """
+    if _WRITES not in _stamps:
+        name = _WRITES.removeprefix(manager.REGION_KEY_PREFIX)
+        _add(type(manager)(manager._invalidation_region, name))
+    if region.name not in _UNCHANGING:
+        for name in ('set', 'set_multi', 'delete', 'delete_multi'):
+            setattr(region, name, _telling(region, name))
+    return _add(manager)
+
+
+def _add(manager):
+    stamp = Stamp(manager)
+    _stamps[manager._region_key] = stamp
+    _compared[:] = sorted(_stamps.keys() - {_REVOCATION})
+    return stamp
+
+
+def _telling(region, name):
+    """A method of a region that tells all processes when it is done."""
+
+    @functools.wraps(getattr(type(region), name))
+    def tell(*args, **kwargs):
+        try:
+            return getattr(type(region), name)(region, *args, **kwargs)
+        finally:
+            written()
+
+    return tell
+
+
+class Stamp:
+    """The id of one region, in place of the manager of upstream.
+
+    :param manager: a :class:`keystone.common.cache.RegionInvalidationManager`
+    """
+
+    def __init__(self, manager):
+        self.REGION_KEY_PREFIX = manager.REGION_KEY_PREFIX
+        self._region_key = manager._region_key
+        self._invalidation_region = manager._invalidation_region
+        self._manager = manager
+
+    def is_region_key(self, key):
+        return self._manager.is_region_key(key)
+
+    @property
+    def region_id(self):
+        """The id as of this request, as bytes.
+
+        :raises: what the cache server's client raises, if that fails
+        """
+        if not CONF.cache_stamps.together:
+            return self._manager.region_id
+        return _ids(oslo_context.get_current())[self._region_key]
+
+    def invalidate_region(self):
+        """Give the region a new id, and return it.
+
+        :raises: what the cache server's client raises, if that fails
+        """
+        if not CONF.cache_stamps.together:
+            return self._manager.invalidate_region()
+        if not _history.knows(self._region_key):
+            # Otherwise nobody would notice if the old id stayed.
+            _known_ids()
+        began = _history.now()
+        try:
+            region_id = self._manager.invalidate_region()
+        except Exception:
+            _history.outdate(self._region_key)
+            raise
+        _history.seen(self._region_key, region_id, began)
+        ids = getattr(oslo_context.get_current(), _ATTRIBUTE, None)
+        if ids is not None:
+            ids[self._region_key] = region_id
+        return region_id
+
+    def new_id(self):
+        return self._manager._generate_new_id()
+
+
+class _Ids(dict):
+    """The id of each region, by its key.
+
+    :ivar are_stored: False if the server did not take some of them
+    """
+
+    are_stored = True
+
+    def __missing__(self, key):
+        # The region was configured after this request has begun.
+        late = _fetch([key])
+        self.update(late)
+        self.are_stored = self.are_stored and late.are_stored
+        return self[key]
+
+
+def _known_ids():
+    """The ids, or None if they tell nothing."""
+    context = request_local.current()
+    ids = getattr(context, _ATTRIBUTE, None)
+    if ids is None:
+        if not _are_read() or not _stamps:
+            return None
+        try:
+            ids = _ids(context)
+        except Exception as error:
+            LOG.warning('Cannot read the stamps of the cache: %s', error)
+            return None
+    return ids if ids.are_stored else None
+
+
+def _are_read():
+    return CONF.cache.enabled and CONF.cache_stamps.together
+
+
+def _ids(context):
+    """The ids that are kept on a context, or anew if it is None."""
+    ids = getattr(context, _ATTRIBUTE, None)
+    if ids is None:
+        ids = _fetch(list(_stamps))
+        if context is not None:
+            setattr(context, _ATTRIBUTE, ids)
+    return ids
+
+
+def _fetch(keys):
+    region = _stamps[keys[0]]._invalidation_region
+    began = _history.now()
+    found = region.get_multi(keys, ignore_expiration=True)
+    ids = _Ids()
+    lost = []
+    for key, region_id in zip(keys, found):
+        if _is_good(key, region_id, began):
+            _history.seen(key, region_id, began)
+            ids[key] = region_id
+        else:
+            lost.append(key)
+    if lost:
+        _replace(region, lost, ids)
+    return ids
+
+
+def _is_good(key, region_id, began):
+    if region_id is oslo_cache.NO_VALUE:
+        return False
+    return not _history.is_outdated(key, region_id, began)
+
+
+def _replace(region, keys, ids):
+    """Give new ids to regions that have none, or one that is outdated.
+
+    Other processes may do so at the same time: whose ids the server has in
+    the end are taken.
+    """
+    new = {key: _stamps[key].new_id() for key in keys}
+    region.set_multi(new)
+    began = _history.now()
+    found = region.get_multi(keys, ignore_expiration=True)
+    for key, region_id in zip(keys, found):
+        if _is_good(key, region_id, began):
+            _history.seen(key, region_id, began)
+            ids[key] = region_id
+        else:
+            # As good as no cache, for this request.
+            ids[key] = new[key]
+            ids.are_stored = False
+
+
+class Together(_context_cache._ResponseCacheProxy):
+    """Proxy of the region of the ids: several are never read one by one."""
+
+    def get_multi(self, keys):
+        return self.proxied.get_multi(keys)
+
+    def set_multi(self, mapping):
+        self.proxied.set_multi(mapping)
