@@ -1,0 +1,116 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How often a request asks memcached, on stock and on the patched tree."""
+
+import pathlib
+
+import fixtures
+import testtools
+from testtools import content
+
+from patchset import deployment
+from patchset import environment
+from patchset import pins
+from patchset import trees
+from patchset.livetests import relay
+from patchset.livetests import test_two_keystones
+from patchset.services import memcached
+from patchset.services import server
+
+REQUESTS = 50
+
+
+class RoundTripsTests(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.cache = memcached.Memcached()
+        self.cache.start()
+        self.addCleanup(self.cache.stop)
+        self.relay = relay.Relay(self.cache.port)
+        self.addCleanup(self.relay.close)
+
+    def keystone(self, **choice):
+        """Start a Keystone whose cache is behind the relay.
+
+        :returns: a client, and the admin's token
+        """
+        pin = pins.load(pins.newest())
+        keystone = deployment.Deployment(
+            trees.get(pin, **choice),
+            environment.Environment(pin.release, 'run').ensure(),
+            self.folder / 'keystone',
+            port=server.free_port(),
+            cache=f'memcached://127.0.0.1:{self.relay.port}',
+            # A thread has its own connection, and its own view of dead ones.
+            threads=1,
+            options={
+                'identity': {'password_hash_rounds': 4},
+                # Which process prunes is asked once in an interval.
+                'revoke': {'prune_interval': 0},
+            },
+        )  # fmt: skip
+        keystone.__enter__()
+        self.addCleanup(keystone.stop)
+        self.identity = {
+            'name': 'admin',
+            'password': keystone.password,
+            'domain': {'id': 'default'},
+        }
+        client = test_two_keystones.Client(keystone)
+        return client, self.issue(client)
+
+    def issue(self, client):
+        return client.issue(
+            methods=['password'], password={'user': self.identity}
+        )
+
+    def round_trips(self, request, times):
+        """Round trips of one request, on average."""
+        before = self.relay.round_trips
+        for _ in range(times):
+            request()
+        return (self.relay.round_trips - before) / times
+
+    def measure(self, **choice):
+        """Round trips of a warm validation, and of a revocation."""
+        client, caller = self.keystone(**choice)
+        token = self.issue(client)
+
+        def validate():
+            self.assertEqual(200, client.validate(caller, token))
+
+        self.round_trips(validate, 5)
+        validation = self.round_trips(validate, REQUESTS)
+
+        def revoke():
+            self.assertEqual(204, client.revoke(caller, token))
+
+        revocation = 0
+        for _ in range(10):
+            token = self.issue(client)
+            self.round_trips(validate, 2)
+            revocation += self.round_trips(revoke, 1) / 10
+        return validation, revocation
+
+    def test_patched(self):
+        validation, revocation = self.measure()
+        found = content.text_content(f'{validation} {revocation}')
+        self.addDetail('round trips', found)
+        self.assertLessEqual(validation, 2)
+        self.assertLessEqual(revocation, 4)
+
+    def test_stock_asks_more_often(self):
+        validation, revocation = self.measure(stock=True)
+        self.assertLess(10, validation)
+        self.assertLess(10, revocation)
