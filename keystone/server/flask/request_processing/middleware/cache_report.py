@@ -1,0 +1,71 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tell how much each request has used each cache."""
+
+from oslo_log import log
+
+from keystone.common.cache import counters
+import keystone.conf
+
+CONF = keystone.conf.CONF
+LOG = log.getLogger(__name__)
+
+
+def report(application):
+    """Have the requests to an application counted, if that is on.
+
+    :param application: WSGI application
+    :returns: WSGI application; the same one if nothing is to be counted
+    """
+    if not CONF.cache_counters.enabled:
+        return application
+    client = _statsd_client()
+
+    def counted(environ, start_response):
+        counters.begin()
+        try:
+            return application(environ, start_response)
+        finally:
+            _tell(counters.end(), client)
+
+    return counted
+
+
+def _tell(found, client):
+    if not found:
+        return
+    if LOG.isEnabledFor(log.DEBUG):
+        caches = {}
+        for (cache, what), number in sorted(found.items()):
+            caches.setdefault(cache, []).append(f'{what} {number}')
+        LOG.debug(
+            'Use of the caches: %s',
+            '; '.join(f'{name}: {", ".join(n)}' for name, n in caches.items()),
+        )
+    if client is not None:
+        with client.pipeline() as packet:
+            for (cache, what), number in found.items():
+                packet.incr(f'{cache.replace(" ", "_")}.{what}', number)
+
+
+def _statsd_client():
+    if not CONF.cache_counters.statsd_host:
+        return None
+    # oslo.middleware needs it, too.
+    import statsd
+
+    return statsd.StatsClient(
+        host=CONF.cache_counters.statsd_host,
+        port=CONF.cache_counters.statsd_port,
+        prefix=CONF.cache_counters.statsd_prefix,
+    )
