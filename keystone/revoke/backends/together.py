@@ -1,0 +1,78 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Recording several revocation events at once.
+
+A driver of ``[revoke] driver`` that offers :class:`RevokeTogether` records
+the events of one revocation in one transaction. Another one is given them one
+by one, as before.
+"""
+
+import abc
+
+from oslo_db import api as oslo_db_api
+
+from keystone.common import sql
+from keystone.models import revoke_model
+
+
+class RevokeTogether(abc.ABC):
+    """What a driver offers to have several events recorded at once."""
+
+    @abc.abstractmethod
+    def revoke_together(self, events):
+        """Record events: all of them or none.
+
+        Whoever reads one of them reads all.
+
+        :param events: sequence of
+            :class:`~keystone.models.revoke_model.RevokeEvent`
+        :returns: id of one of the rows, or None if the driver does not tell
+        :raises oslo_db.exception.DBError: the database fails
+        """
+
+
+class SQLRevokeTogether(RevokeTogether):
+    """Records events in the table ``revocation_event``."""
+
+    @oslo_db_api.wrap_db_retry(retry_on_deadlock=True)
+    def revoke_together(self, events):
+        rows = [
+            {name: getattr(event, name) for name in revoke_model.REVOKE_KEYS}
+            for event in events
+        ]
+        table = sql.ModelBase.metadata.tables['revocation_event']
+        with sql.session_for_write() as session:
+            connection = session.connection()
+            if connection.dialect.insert_executemany_returning:
+                insert = table.insert().returning(table.c.id)
+                return connection.execute(insert, rows).scalars().all()[0]
+            *others, last = rows
+            if others:
+                connection.execute(table.insert(), others)
+            return connection.execute(table.insert(), last).lastrowid
+
+
+def record(driver, events):
+    """Record events, in one transaction if the driver can.
+
+    :param driver: the ``[revoke] driver``
+    :param events: sequence of
+        :class:`~keystone.models.revoke_model.RevokeEvent`
+    :returns: iterator over (row id or None, an event) after each commit; that
+        event and those before it, or all of them, are recorded then
+    """
+    if len(events) > 1 and isinstance(driver, RevokeTogether):
+        yield driver.revoke_together(events), events[0]
+        return
+    for event in events:
+        yield driver.revoke(event), event

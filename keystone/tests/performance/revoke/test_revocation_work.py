@@ -1,0 +1,77 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import fixtures
+import sqlalchemy
+
+from keystone.common import cache
+from keystone.common import provider_api
+from keystone.common import sql
+from keystone.tests.unit.revoke import base
+
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class RevocationWorkTests(base.TokenTestCase):
+    """What revoking a token with its chain writes."""
+
+    def setUp(self):
+        super().setUp()
+        # An interval's pruning is not what a revocation costs.
+        self.config_fixture.config(group='revoke', prune_interval=0)
+        self.inserts, self.commits, self.stamps = [], [], []
+        self.token = self.issue(project_id=self.project['id'])
+        self.assertValid(self.token)
+        engine = sql.core._get_main_context_manager().writer.get_engine()
+        self.listen(engine, 'commit', self.commits.append)
+        self.listen(engine, 'before_cursor_execute', self.note_insert)
+
+    def listen(self, *event):
+        sqlalchemy.event.listen(*event)
+        self.addCleanup(sqlalchemy.event.remove, *event)
+
+    def note_insert(self, _connection, _cursor, statement, *_):
+        if statement.startswith('INSERT'):
+            self.inserts.append(statement)
+
+    def note_stamps(self):
+        """Note each new region id from now on."""
+        told = cache.CACHE_INVALIDATION_REGION.set
+
+        def note(key, value):
+            self.stamps.append(key)
+            return told(key, value)
+
+        self.useFixture(
+            fixtures.MockPatchObject(
+                cache.CACHE_INVALIDATION_REGION, 'set', note
+            )
+        )
+
+    def test_one_insert_and_one_commit(self):
+        PROVIDERS.token_provider_api.revoke_token(self.token.id)
+
+        self.assertRevoked(self.token)
+        self.assertEqual(
+            (1, 1),
+            (len(self.inserts), len(self.commits)),
+            'A token is revoked by more than one INSERT and one COMMIT.',
+        )
+
+    def test_one_stamp(self):
+        self.note_stamps()
+
+        PROVIDERS.token_provider_api.revoke_token(self.token.id)
+
+        self.assertEqual(
+            1, len(self.stamps), 'A revocation is announced more than once.'
+        )
