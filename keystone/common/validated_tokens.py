@@ -1,0 +1,84 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tokens that a request has validated already."""
+
+import datetime
+
+import flask
+from oslo_utils import timeutils
+
+from keystone.common import provider_api
+
+PROVIDERS = provider_api.ProviderAPIs
+
+_TOKENS = 'keystone.validated_tokens'
+
+
+def remember(environ, token):
+    """Note a token that this request has just validated.
+
+    :param environ: WSGI environment of the request
+    :param token: a :class:`~keystone.models.token_model.TokenModel`
+    """
+    environ.setdefault(_TOKENS, {})[token.id] = token
+
+
+def validate(token_id, window_seconds=0, access_rules_support=None):
+    """Validate a token, unless the request under way has done so.
+
+    What depends on the arguments is checked each time: whether the token has
+    expired, and its access rules. Without a request this is
+    ``token_provider_api.validate_token``, which has the same arguments.
+
+    :param token_id: the token, as the client sent it
+    :param window_seconds: seconds after its expiry that it is accepted for
+    :param access_rules_support: version of access rules that the client
+        understands, as it sent it
+    :returns: a :class:`~keystone.models.token_model.TokenModel`
+    :raises keystone.exception.TokenNotFound: the token is not valid
+    """
+    provider = PROVIDERS.token_provider_api
+    validated = {}
+    if flask.has_request_context():
+        validated = flask.request.environ.setdefault(_TOKENS, validated)
+    token = validated.get(token_id)
+    if token is not None and _is_unexpired(token, window_seconds):
+        provider._validate_token_access_rules(token, access_rules_support)
+        return token
+    token = provider.validate_token(
+        token_id,
+        window_seconds=window_seconds,
+        access_rules_support=access_rules_support,
+    )
+    validated[token_id] = token
+    return token
+
+
+def validate_last(token_id, window_seconds=0, access_rules_support=None):
+    """Validate a token that is about to be revoked.
+
+    The request does not know it afterwards. Arguments, result and errors are
+    those of :func:`validate`.
+    """
+    token = validate(token_id, window_seconds, access_rules_support)
+    if flask.has_request_context():
+        flask.request.environ.get(_TOKENS, {}).pop(token_id, None)
+    return token
+
+
+def _is_unexpired(token, window_seconds):
+    expiry = timeutils.normalize_time(
+        timeutils.parse_isotime(token.expires_at)
+    )
+    expiry += datetime.timedelta(seconds=window_seconds)
+    return timeutils.utcnow() < expiry
