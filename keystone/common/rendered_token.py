@@ -21,8 +21,11 @@ class RenderedToken(dict):
     without a second validation and without any state shared by requests.
 
     :param model: a validated :class:`~keystone.models.token_model.TokenModel`
+    :param render: function from the model to the dictionary
     """
 
-    def __init__(self, model):
-        super().__init__(render_token.render_token_response_from_model(model))
+    def __init__(
+        self, model, render=render_token.render_token_response_from_model
+    ):
+        super().__init__(render(model))
         self.model = model
