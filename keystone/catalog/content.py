@@ -1,0 +1,153 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the catalog consists of, and what of it a user and a project get."""
+
+import contextlib
+import copy
+
+from keystone.catalog import memory
+from keystone.common import utils
+import keystone.conf
+from keystone import exception
+
+CONF = keystone.conf.CONF
+
+
+class Service:
+    """An enabled service, and the endpoints of it that can be shown.
+
+    :param fixed: dict, the service as in an answer, without its endpoints
+    """
+
+    def __init__(self, fixed):
+        self.fixed = fixed
+        self.endpoints = []
+
+    def add(self, endpoint):
+        """Add an enabled endpoint, unless it can never be shown.
+
+        :param endpoint: dict, the endpoint as in an answer, but for its URL,
+            which is the stored one
+        """
+        if endpoint['url']:
+            self.endpoints.append(Endpoint(endpoint))
+
+    @property
+    def size(self):
+        """Estimated bytes of memory."""
+        size = memory.size_of(self.fixed) + memory.size_of([])
+        return size + sum(endpoint.size for endpoint in self.endpoints)
+
+
+class Endpoint:
+    """An enabled endpoint.
+
+    :param fixed: dict, see :meth:`Service.add`
+    """
+
+    __slots__ = ('fixed', 'id', 'template', '_copy')
+
+    def __init__(self, fixed):
+        self.fixed = fixed
+        self.id = fixed['id']
+        template = fixed['url'].replace('$(', '%(')
+        # A URL without any of these is what it would be formatted to.
+        self.template = template if '%' in template else None
+        nested = any(isinstance(v, (dict, list)) for v in fixed.values())
+        self._copy = copy.deepcopy if nested else dict.copy
+
+    @property
+    def size(self):
+        """Estimated bytes of memory."""
+        own = memory.size_of(self) + memory.size_of(self.template)
+        return own + memory.size_of(self.fixed)
+
+    def at(self, url):
+        """The endpoint of an answer, which the caller may change.
+
+        :param url: the URL with everything substituted; None if there is
+            nothing to substitute
+        """
+        endpoint = self._copy(self.fixed)
+        if url is not None:
+            endpoint['url'] = url
+        return endpoint
+
+
+class Content:
+    """All of the catalog that any user can see.
+
+    :param services: list of :class:`Service`, in the order of answers
+    """
+
+    def __init__(self, services):
+        self._services = services
+        self._told = set()
+        #: Estimated bytes of memory.
+        self.size = sum(service.size for service in services)
+
+    def catalog(self, user_id, project_id, visible=None):
+        """The catalog of a user in a scope.
+
+        :param user_id: substituted in URLs
+        :param project_id: substituted in URLs; without one, endpoints whose
+            URL asks for one are left out
+        :param visible: ids of the endpoints that the project is to see, and
+            no other; services of which it sees none are left out. None if
+            the project sees all.
+        :returns: a new list of dicts, in the form of
+            ``CatalogDriverBase.get_v3_catalog``
+        """
+        values = self._substitutions(user_id, project_id)
+        allowed = utils.WhiteListedItemFilter(
+            utils.WHITELISTED_PROPERTIES, values
+        )
+        found = []
+        for service in self._services:
+            endpoints = []
+            for endpoint in service.endpoints:
+                if visible is not None and endpoint.id not in visible:
+                    continue
+                url = endpoint.template
+                if url is not None:
+                    try:
+                        url = url % allowed
+                    except (KeyError, TypeError, ValueError):
+                        self._tell(endpoint, values)
+                        continue
+                    if not url:
+                        continue
+                endpoints.append(endpoint.at(url))
+            if endpoints or visible is None:
+                found.append({'endpoints': endpoints, **service.fixed})
+        return found
+
+    def _substitutions(self, user_id, project_id):
+        values = {
+            name: CONF[name]
+            for name in utils.WHITELISTED_PROPERTIES
+            if name in CONF
+        }
+        values['user_id'] = user_id
+        if project_id:
+            values['tenant_id'] = values['project_id'] = project_id
+        return values
+
+    def _tell(self, endpoint, values):
+        """Have a malformed URL logged, the first time that it is met."""
+        scoped = 'project_id' in values
+        if (endpoint.id, scoped) not in self._told:
+            self._told.add((endpoint.id, scoped))
+            silent = [] if scoped else ['tenant_id', 'project_id']
+            with contextlib.suppress(exception.MalformedEndpoint):
+                utils.format_url(endpoint.fixed['url'], values, silent)

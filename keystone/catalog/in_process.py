@@ -1,0 +1,246 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The catalog's content, in the memory of each worker process.
+
+Catalogs of users and projects are made from it. The id of the cache region of
+computed catalogs, which each write of the catalog changes after its commit, is
+the stamp that the content was read under. It is read again when the stamp is
+another one, or when it is as old as a computed catalog may become.
+"""
+
+import collections
+import functools
+import os
+import sys
+import threading
+import time
+import weakref
+
+from oslo_log import log
+
+from keystone.catalog import memory
+from keystone.catalog import reading
+from keystone.common import provider_api
+import keystone.conf
+
+CONF = keystone.conf.CONF
+LOG = log.getLogger(__name__)
+PROVIDERS = provider_api.ProviderAPIs
+
+_MIB = 1024 * 1024
+# Bytes that an entry of an ordered dictionary takes, about.
+_ENTRY = 160
+
+
+def made_from_content(region):
+    """Decorate the manager's method that gives a catalog.
+
+    The method itself is called where the content cannot be kept.
+
+    :param region: the cache region of computed catalogs
+    """
+
+    def decorate(get_v3_catalog):
+        kept = InProcess(region)
+
+        @functools.wraps(get_v3_catalog)
+        def wrapper(self, user_id, project_id):
+            catalog = kept.catalog(self, user_id, project_id)
+            if catalog is None:
+                catalog = get_v3_catalog(self, user_id, project_id)
+            return catalog
+
+        return wrapper
+
+    return decorate
+
+
+class Kept:
+    """What was read under one stamp.
+
+    :param driver: the ``[catalog] driver`` that it is read from
+    :param stamp: bytes
+    :param since: seconds of the clock, not after the reading began
+    """
+
+    def __init__(self, driver, stamp, since):
+        self.driver = driver
+        self.stamp = stamp
+        self.since = since
+        self.content = reading.read_content()
+        self._has_filters = reading.has_filters()
+        self._endpoints = None
+        self._visible = collections.OrderedDict()
+        self._lock = threading.Lock()
+        #: Estimated bytes of memory.
+        self.size = self.content.size
+        self._shrink()
+
+    @property
+    def projects(self):
+        """Number of projects of which is kept what they are to see."""
+        return len(self._visible)
+
+    def visible(self, manager, project_id):
+        """Which endpoints a project is to see.
+
+        :param manager: the catalog's manager
+        :returns: set of ids, or None if it sees all
+        :raises keystone.exception.ProjectNotFound: if it does not exist, and
+            nothing is kept of it
+        """
+        with self._lock:
+            if project_id in self._visible:
+                self._visible.move_to_end(project_id)
+                return self._visible[project_id]
+        if self._has_filters:
+            visible = reading.read_visible(
+                manager, project_id, self._all_endpoints()
+            )
+        else:
+            PROVIDERS.resource_api.get_project(project_id)
+            visible = None
+        with self._lock:
+            if project_id not in self._visible:
+                self._visible[project_id] = visible
+                self.size += _size(project_id, visible)
+            self._shrink()
+        return visible
+
+    def _all_endpoints(self):
+        endpoints = self._endpoints
+        if endpoints is None:
+            endpoints = reading.read_endpoints(self.driver)
+            with self._lock:
+                if self._endpoints is None:
+                    self._endpoints = endpoints
+                    self.size += memory.size_of(endpoints)
+        return endpoints
+
+    def _shrink(self):
+        """Drop what is over the bounds: projects, or else everything."""
+        most = CONF.catalog.in_process_size * _MIB
+        while self._visible and (
+            self.size > most
+            or len(self._visible) > CONF.catalog.in_process_projects
+        ):
+            self.size -= _size(*self._visible.popitem(last=False))
+        if self.size > most:
+            LOG.warning(
+                'The catalog takes some %(size)d bytes of memory, more than '
+                '[catalog] in_process_size: it is not kept in the process.',
+                {'size': self.size},
+            )
+            self.content = None
+            self._endpoints = None
+            self.size = 0
+
+
+def _size(project_id, visible):
+    """Estimate the bytes that a project takes, the ids it shares apart."""
+    return _ENTRY + sys.getsizeof(project_id) + sys.getsizeof(visible)
+
+
+class InProcess:
+    """One process's content of the catalog. Any number of threads may use it.
+
+    :param region: the cache region of computed catalogs
+    :param clock: callable, returns seconds that never go back
+    """
+
+    def __init__(self, region, clock=time.monotonic):
+        self._region = region
+        self._clock = clock
+        self._forget()
+        _all.add(self)
+
+    def _forget(self):
+        self._lock = threading.Lock()
+        #: A :class:`Kept`; None before the first catalog.
+        self.kept = None
+
+    @property
+    def bound(self):
+        """The longest time, in seconds, that what was read is used."""
+        own = CONF.catalog.cache_time
+        return CONF.cache.expiration_time if own is None else own
+
+    def catalog(self, manager, user_id, project_id):
+        """The catalog of a user in a scope.
+
+        :param manager: the catalog's manager
+        :returns: a new list of dicts, in the form of
+            ``CatalogDriverBase.get_v3_catalog``; None if the content cannot
+            be kept here
+        :raises keystone.exception.ProjectNotFound: if the project does not
+            exist, and nothing is kept of it
+        """
+        stamp = self._stamp(manager.driver)
+        if stamp is None:
+            return None
+        kept = self._in_step(manager.driver, stamp)
+        content = kept.content
+        if content is None:
+            return None
+        visible = None
+        if project_id:
+            visible = kept.visible(manager, project_id)
+        if (
+            visible is None
+            and not CONF.endpoint_filter.return_all_endpoints_if_no_filter
+        ):
+            return []
+        return content.catalog(user_id, project_id, visible)
+
+    def _stamp(self, driver):
+        """The stamp that the content has to have; None if none may be kept."""
+        if (
+            CONF.catalog.in_process
+            and CONF.catalog.caching
+            and CONF.cache.enabled
+            and self.bound > 0
+            and reading.can_read(driver)
+        ):
+            invalidator = self._region.region_invalidator
+            return invalidator._region_manager.region_id
+        return None
+
+    def _in_step(self, driver, stamp):
+        kept = self.kept
+        if not self._holds(kept, driver, stamp):
+            with self._lock:
+                kept = self.kept
+                if not self._holds(kept, driver, stamp):
+                    kept = Kept(driver, stamp, self._clock())
+                    self.kept = kept
+        return kept
+
+    def _holds(self, kept, driver, stamp):
+        return (
+            kept is not None
+            and kept.driver is driver
+            and kept.stamp == stamp
+            and self._clock() - kept.since < self.bound
+        )
+
+
+# A fork may happen while another thread holds a lock.
+_all = weakref.WeakSet()
+
+
+def _forget_all():
+    for one in list(_all):
+        one._forget()
+
+
+os.register_at_fork(after_in_child=_forget_all)

@@ -1,0 +1,126 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Reads what the SQL driver of the catalog has stored."""
+
+import sqlalchemy
+
+from keystone.catalog import content
+from keystone.common import driver_hints
+from keystone.common import sql
+
+_DRIVER = ('keystone.catalog.backends.sql', 'Catalog')
+
+
+def can_read(driver):
+    """Whether a driver's catalogs can be made from its tables.
+
+    :param driver: the ``[catalog] driver``. A subclass of the SQL driver may
+        make catalogs in another way.
+    """
+    cls = type(driver)
+    return (cls.__module__, cls.__qualname__) == _DRIVER
+
+
+def _table(name):
+    return sql.ModelBase.metadata.tables[name]
+
+
+def read_content():
+    """Read the enabled services and endpoints, in one query.
+
+    :returns: a :class:`~keystone.catalog.content.Content`, in the order in
+        which the database gives its rows, as in the driver's own answers
+    """
+    service, endpoint = _table('service'), _table('endpoint')
+    query = (
+        sqlalchemy.select(
+            service.c.id.label('of_id'),
+            service.c.type.label('of_type'),
+            service.c.extra.label('of_extra'),
+            *endpoint.c,
+        )
+        .select_from(
+            service.outerjoin(endpoint, service.c.id == endpoint.c.service_id)
+        )
+        .where(service.c.enabled == sqlalchemy.true())
+    )
+    services = {}
+    with sql.session_for_read() as session:
+        for row in session.execute(query):
+            if row.of_id not in services:
+                name = (row.of_extra or {}).get('name', '')
+                services[row.of_id] = content.Service(
+                    {'id': row.of_id, 'type': row.of_type, 'name': name}
+                )
+            if row.id is not None and row.enabled:
+                services[row.of_id].add(_endpoint(row))
+    return content.Content(list(services.values()))
+
+
+def _endpoint(row):
+    extra = dict(row.extra or {})
+    for hidden in ('service_id', 'legacy_endpoint_id', 'enabled'):
+        extra.pop(hidden, None)
+    shown = {
+        name: getattr(row, name)
+        for name in ('id', 'interface', 'region_id', 'url')
+    }
+    return {**extra, **shown, 'region': row.region_id}
+
+
+def has_filters():
+    """Whether any project is associated with an endpoint or a group."""
+    query = sqlalchemy.select(
+        *(
+            sqlalchemy.exists(sqlalchemy.select(_table(name)))
+            for name in ('project_endpoint', 'project_endpoint_group')
+        )
+    )
+    with sql.session_for_read() as session:
+        return any(session.execute(query).one())
+
+
+def read_endpoints(driver):
+    """Read all endpoints, disabled ones and those of disabled services too.
+
+    :param driver: the ``[catalog] driver``
+    :returns: list of dicts
+    """
+    return driver.list_endpoints(driver_hints.Hints())
+
+
+def read_visible(manager, project_id, endpoints):
+    """Read which endpoints a project is to see.
+
+    :param manager: the catalog's manager
+    :param endpoints: what :func:`read_endpoints` gave
+    :returns: set of ids, some of which may be disabled; None if the project
+        is associated with no endpoint
+    """
+    associated = {
+        ref['endpoint_id']
+        for ref in manager.driver.list_endpoints_for_project(project_id)
+    }
+    groups = manager.get_endpoint_groups_for_project(project_id)
+    # What is associated may be gone: deleting a service leaves it behind.
+    visible = {
+        endpoint['id']
+        for endpoint in endpoints
+        if endpoint['id'] in associated
+        or any(_matches(endpoint, group['filters']) for group in groups)
+    }
+    return visible or None
+
+
+def _matches(endpoint, filters):
+    return all(endpoint[key] == value for key, value in filters.items())
