@@ -146,6 +146,30 @@ def prune(points):
     return [(caption, _svg(figure, 'prune'))]
 
 
+def catalog(points):
+    """Rates against the number of endpoints.
+
+    :param points: what :func:`bench.catalog.run` gave
+    :returns: list of (caption, SVG)
+    """
+    loads = list(dict.fromkeys(point['load'] for point in points))
+    figure, panels = _grid(len(loads))
+    for load, panel in zip(loads, panels, strict=True):
+        rows = [point for point in points if point['load'] == load]
+        for side in _SIDES:
+            _line(panel, rows, 'endpoints', side, 'rate')
+        panel.set_ylim(bottom=0)
+        panel.set_title(load)
+        panel.set_xlabel('endpoints in the catalog')
+        panel.set_ylabel('answers per second')
+    caption = (
+        'Validating a token, and exchanging one for another of the same '
+        'project, with catalogs of several sizes. Median of the rounds; the '
+        'bars span the least and the most.'
+    )
+    return [(caption, _svg(figure, 'catalog'))]
+
+
 def _grid(count):
     columns = min(count, 2)
     rows = -(-count // columns)

@@ -50,6 +50,27 @@ def tokens(keystone, count):
         return list(pool.map(token, [keystone] * count))
 
 
+def rescoping(subject, project_id):
+    """Body of a request for a token of a project, in exchange for another.
+
+    :param subject: a token
+    :returns: bytes
+    """
+    body = {
+        'auth': {
+            'identity': {'methods': ['token'], 'token': {'id': subject}},
+            'scope': {'project': {'id': project_id}},
+        }
+    }
+    return json.dumps(body).encode()
+
+
+def rescope(keystone, subject, project_id):
+    """Exchange a token for one of a project."""
+    body = rescoping(subject, project_id)
+    return _call('POST', keystone, body=body)['X-Subject-Token']
+
+
 def headers(subject, caller=None):
     """Headers of a request about a token, by its own holder if not said."""
     return {'X-Auth-Token': caller or subject, 'X-Subject-Token': subject}

@@ -55,6 +55,20 @@ def get(url, headers, seconds, clients):
     return parse(_run([_command(url, headers, clients, limit)])[0])
 
 
+def post(url, headers, body, seconds, clients):
+    """Send the same body to a URL again and again for some seconds.
+
+    :param body: bytes, in JSON
+    :raises patchset.errors.Error: an answer was not a success
+    """
+    limit = ['-t', str(seconds), '-n', str(seconds * _MOST)]
+    with tempfile.NamedTemporaryFile(prefix='ks-ab-') as file:
+        file.write(body)
+        file.flush()
+        limit += ['-p', file.name, '-T', 'application/json']
+        return parse(_run([_command(url, headers, clients, limit)])[0])
+
+
 def each(url, headers, requests):
     """Ask for a URL a few times by each of several clients at once.
 

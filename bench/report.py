@@ -22,6 +22,7 @@ import json
 import pathlib
 import sys
 
+from bench import catalog
 from bench import charts as drawing
 from bench import mixed
 from bench import prune
@@ -39,6 +40,11 @@ _EXPERIMENTS = {
         'What do revocations cost the tokens that are not revoked?',
     ),
     'prune': (prune, drawing.prune, 'What do expired events cost?'),
+    'catalog': (
+        catalog,
+        drawing.catalog,
+        'Does the size of the catalog matter?',
+    ),
 }
 _PAGE = """<!DOCTYPE html>
 <html lang="en">

@@ -21,6 +21,7 @@ experiments:
   revocations  validations per second against live revocation events
   mixed        validations per second while other tokens are revoked
   prune        what expired events cost a revocation, and their removal
+  catalog      validations and rescopings per second against the endpoints
 
 report draws the results of a folder on one page, report.html there, which
 needs no other file, and each chart once more as SVG. It is no experiment, and
@@ -32,6 +33,7 @@ Ctrl-C leaves nothing running.
 import json
 import pathlib
 
+from bench import catalog
 from bench import databases
 from bench import events
 from bench import machine
@@ -50,7 +52,12 @@ from patchset import system
 
 HELP = 'measure stock and patched Keystone side by side'
 
-EXPERIMENTS = {'revocations': revocations, 'mixed': mixed, 'prune': prune}
+EXPERIMENTS = {
+    'revocations': revocations,
+    'mixed': mixed,
+    'prune': prune,
+    'catalog': catalog,
+}
 
 
 def add_arguments(parser):

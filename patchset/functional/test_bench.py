@@ -246,13 +246,28 @@ class ReportTestCase(testtools.TestCase):
                 },
             ],
         )
+        self.put(
+            'catalog',
+            [
+                {
+                    'load': name,
+                    'endpoints': size,
+                    'stock': {**one, 'first': 50},
+                    'patched': {**one, 'first': 20},
+                    'ratio': 1,
+                    'ratio_spread': [0.9, 1.1],
+                }
+                for name in ('validate', 'rescope')
+                for size in (1, 300)
+            ],
+        )
         done = self.draw()
         self.assertEqual(0, done.returncode, done.stderr)
         text = (self.folder / 'report.html').read_text()
         charts = [one.name for one in self.folder.glob('*.svg')]
         self.assertCountEqual(
             ['revocations-1.svg', 'revocations-2.svg', 'mixed-1.svg']
-            + ['prune-1.svg'],
+            + ['prune-1.svg', 'catalog-1.svg'],
             charts,
         )
         self.assertEqual(f'{self.folder}/report.html\n', done.stdout)
@@ -260,7 +275,7 @@ class ReportTestCase(testtools.TestCase):
             text.replace('<meta charset="utf-8">', '').partition('\n')[2]
         )
         svg = '{http://www.w3.org/2000/svg}'
-        self.assertEqual(4, len(list(root.iter(f'{svg}svg'))))
+        self.assertEqual(5, len(list(root.iter(f'{svg}svg'))))
         ids = [one.get('id') for one in root.iter(f'{svg}clipPath')]
         self.assertEqual(len(ids), len(set(ids)))
         words = ''.join(root.itertext())
@@ -268,6 +283,7 @@ class ReportTestCase(testtools.TestCase):
             'live events (logarithmic)',
             'revocations per second, asked for',
             'expired rows in the table',
+            'endpoints in the catalog',
             'Abacus & Sons',
             './ks bench mixed --out "<here>"',
             'Deleted 100 events.',

@@ -1,0 +1,176 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the size of the catalog costs those who get it.
+
+Catalogs of several sizes are written straight into the tables, and the cache
+is emptied, so that Keystone learns of the change. For each size and side:
+
+``validate``
+    GET /v3/auth/tokens of a token of a project, whose answer has the catalog.
+``rescope``
+    POST /v3/auth/tokens, a token for another of the same project, by one user
+    again and again: what can be cached is.
+``first``
+    The same for projects that nobody has asked for since the catalog has
+    changed, one after the other: the median of the milliseconds.
+
+Sides swap turns from round to round. The rate of a size is also divided by
+that of the same side with one endpoint, from the same round, and the patched
+rate by stock's rate of the same round; medians of the rounds count.
+"""
+
+import dataclasses
+import statistics
+import time
+
+from bench import client
+from bench import endpoints
+from bench import load
+from bench import rig
+from bench import summary
+from bench import table
+from patchset import progress
+
+SIZES = {'small': (1, 300), 'full': (1, 100, 300, 1000)}
+SECONDS = {'small': 2, 'full': 4}
+REPEATS = {'small': 1, 'full': 3}
+LOADS = ('validate', 'rescope')
+CLIENTS = 4
+_PROJECTS = 30
+_WARM = 10  # requests of each client
+
+
+def run(plan):
+    """Run the experiment.
+
+    :param plan: a :class:`bench.plan.Plan`
+    :returns: what :func:`points` gives
+    """
+    sizes = SIZES[plan.scale]
+    measured, first = {}, {}
+    repeats = REPEATS[plan.scale]
+    with rig.both(plan) as sides:
+        projects = {
+            side.name: endpoints.projects(side, _PROJECTS) for side in sides
+        }
+        for number in range(repeats):
+            for size in sizes:
+                for side in rig.turn(sides, number):
+                    rates, times = measure(
+                        side, size, projects[side.name], SECONDS[plan.scale]
+                    )
+                    for name, rate in rates.items():
+                        measured.setdefault(
+                            (side.name, name, size), []
+                        ).append(rate)
+                    first.setdefault((side.name, size), []).append(times)
+                    progress.step(
+                        f'{number + 1} of {repeats}: {size} endpoints, '
+                        f'{side.name}: '
+                        + ', '.join(
+                            f'{name} {table.rate(rates[name]["rate"])}/s'
+                            for name in LOADS
+                        )
+                    )
+    return points(measured, first, sizes)
+
+
+def measure(side, size, projects, seconds):
+    """Fill the catalog of a side, and ask for it.
+
+    :param projects: ids of projects that nobody asks for otherwise
+    :returns: ({load: dict with the fields of :class:`bench.load.Measure`},
+        list of milliseconds)
+    """
+    endpoints.fill(side, size)
+    side.forget()
+    token = client.token(side.keystone)
+    ((own,),) = side.query(
+        "SELECT id FROM project WHERE name = 'admin' AND is_domain = 0"
+    )
+    headers = client.headers(token)
+    # Each process reads the catalog.
+    load.each(side.url, [headers] * CLIENTS, _WARM)
+    times = []
+    for project in projects:
+        start = time.monotonic()
+        client.rescope(side.keystone, token, project)
+        times.append(1000 * (time.monotonic() - start))
+    rates = {'validate': load.get(side.url, headers, seconds, CLIENTS)}
+    for _ in range(_WARM):
+        client.rescope(side.keystone, token, own)
+    body = client.rescoping(token, own)
+    rates['rescope'] = load.post(side.url, {}, body, seconds, CLIENTS)
+    rates = {name: dataclasses.asdict(one) for name, one in rates.items()}
+    return rates, times
+
+
+def points(measured, first, sizes):
+    """Sum up the rounds.
+
+    :param measured: {(side, load, endpoints): list with the fields of
+        :class:`bench.load.Measure` for each round}
+    :param first: {(side, endpoints): for each round, a list of milliseconds}
+    :returns: a list of dicts, one per load and size: ``load``,
+        ``endpoints``, for each side what :func:`bench.summary.of` gives
+        against the smallest size, and ``first`` (milliseconds), and
+        ``ratio`` (patched by stock) with ``ratio_spread``
+    """
+    found = []
+    for name in LOADS:
+        for size in sizes:
+            point = {'load': name, 'endpoints': size}
+            for side in ('stock', 'patched'):
+                own = [run['rate'] for run in measured[side, name, sizes[0]]]
+                point[side] = summary.of(measured[side, name, size], own)
+                rounds = [statistics.median(t) for t in first[side, size]]
+                point[side]['first'] = round(statistics.median(rounds), 1)
+            ratios = [
+                patched['rate'] / stock['rate']
+                for stock, patched in zip(
+                    measured['stock', name, size],
+                    measured['patched', name, size],
+                    strict=True,
+                )
+            ]
+            point['ratio'] = round(statistics.median(ratios), 2)
+            point['ratio_spread'] = [
+                round(min(ratios), 2), round(max(ratios), 2),
+            ]  # fmt: skip
+            found.append(point)
+    return found
+
+
+def text(found):
+    """The points as a table."""
+    head = [
+        'load', 'endpoints', 'side', '1/s', 'of own 1', 'by stock', 'spread',
+        'p50 ms', 'p99 ms', 'first ms', 'runs',
+    ]  # fmt: skip
+    rows = []
+    for point in found:
+        for side in ('stock', 'patched'):
+            one = point[side]
+            patched = side == 'patched'
+            rows.append(
+                [
+                    point['load'], point['endpoints'], side,
+                    table.rate(one['rate']), table.percent(one['of_own_0']),
+                    f'{point["ratio"]:.2f}' if patched else '-',
+                    table.spread(point['ratio_spread'], '{:.2f}')
+                    if patched else '-',
+                    f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
+                    f'{one["first"]:.0f}', one['repeats'],
+                ]
+            )  # fmt: skip
+    return table.render(head, rows)

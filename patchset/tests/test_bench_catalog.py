@@ -1,0 +1,103 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of what the measurements make of catalogs of several sizes."""
+
+import json
+
+import testtools
+
+from bench import catalog
+from bench import client
+from bench import endpoints
+
+
+def _run(rate):
+    return {'rate': rate, 'p50': 10, 'p99': 20}
+
+
+class PointsTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        measured, first = {}, {}
+        for side, size, rates, times in (
+            # A machine that is half as fast in the second round.
+            ('stock', 1, (100, 50), ([9, 10, 99], [20, 20, 20])),
+            ('stock', 300, (20, 10), ([90, 100, 110], [190, 200, 999])),
+            ('patched', 1, (120, 60), ([9, 9, 9], [19, 19, 19])),
+            ('patched', 300, (90, 48), ([10, 10, 10], [20, 20, 20])),
+        ):
+            first[side, size] = times
+            for name in catalog.LOADS:
+                runs = [_run(rate) for rate in rates]
+                measured[side, name, size] = runs
+        self.points = catalog.points(measured, first, (1, 300))
+
+    def test_each_load_and_size(self):
+        self.assertEqual(
+            [(name, size) for name in catalog.LOADS for size in (1, 300)],
+            [(point['load'], point['endpoints']) for point in self.points],
+        )
+
+    def test_ratio_is_that_of_the_rounds(self):
+        one, many = self.points[:2]
+        self.assertEqual(1.2, one['ratio'])
+        self.assertEqual(4.65, many['ratio'])
+        self.assertEqual([4.5, 4.8], many['ratio_spread'])
+
+    def test_each_side_against_itself(self):
+        many = self.points[1]
+        self.assertEqual(0.2, many['stock']['of_own_0'])
+        self.assertEqual([0.75, 0.8], many['patched']['of_own_0_spread'])
+
+    def test_first(self):
+        one, many = self.points[:2]
+        self.assertEqual(15, one['stock']['first'])
+        self.assertEqual(150, many['stock']['first'])
+        self.assertEqual(15, many['patched']['first'])
+
+    def test_text(self):
+        lines = catalog.text(self.points).splitlines()
+        self.assertEqual(2 + 2 * len(self.points), len(lines))
+        self.assertRegex(
+            lines[-1], r'^rescope +300 +patched +69.0 .* 4\.65 .* 15 +2$'
+        )
+
+
+class Side:
+    """Notes the statements."""
+
+    def __init__(self):
+        self.asked = []
+
+    def query(self, statement):
+        self.asked.append(statement)
+        return [('a',), ('b',)]
+
+
+class EndpointsTestCase(testtools.TestCase):
+    def test_as_many_services_as_it_takes(self):
+        for count, services in ((1, 1), (15, 1), (16, 2), (1000, 67)):
+            side = Side()
+            endpoints.fill(side, count)
+            self.assertIn(f'FROM seq_1_to_{services};', side.asked[0])
+            self.assertTrue(side.asked[0].endswith(f'FROM seq_1_to_{count}'))
+
+    def test_projects(self):
+        self.assertEqual(['a', 'b'], endpoints.projects(Side(), 2))
+
+
+class RescopingTestCase(testtools.TestCase):
+    def test_body(self):
+        auth = json.loads(client.rescoping('t', 'p'))['auth']
+        self.assertEqual({'id': 't'}, auth['identity']['token'])
+        self.assertEqual({'project': {'id': 'p'}}, auth['scope'])
