@@ -1,0 +1,207 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import os
+
+from keystone.cmd import cli
+from keystone.common import fernet_utils
+from keystone.common import provider_api
+import keystone.conf
+from keystone.credential import decrypted
+from keystone.credential.providers import fernet
+import keystone.exception
+from keystone.tests.unit.credential import s3_base
+
+CONF = keystone.conf.CONF
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class DecryptedTests(s3_base.S3TestCase):
+    """What was decrypted is kept within bounds, and in this process."""
+
+    def setUp(self):
+        super().setUp()
+        self.api = PROVIDERS.credential_api
+        self.now = 1000.0
+        self.kept = decrypted.Decrypted(clock=lambda: self.now)
+        self.api._decrypted = self.kept
+        self.work = self.decryptions()
+
+    def new_id(self):
+        return self.create_credential()[1]['id']
+
+    def get(self, credential_id=None):
+        """Look a credential up as a worker does; what it holds."""
+        credential = self.elsewhere(
+            self.api.get_credential, credential_id or self.credential['id']
+        )
+        return credential['blob']
+
+    def test_the_same_answer_with_one_decryption(self):
+        first = self.elsewhere(self.look_up)
+        second = self.elsewhere(self.look_up)
+
+        self.assertEqual(first, second)
+        self.assertEqual(self.blob, second['blob'])
+        self.assertNotIn('encrypted_blob', second)
+        self.assertNotIn('key_hash', second)
+        self.assertEqual(1, len(self.work))
+
+    def test_an_answer_that_is_changed_is_the_callers_own(self):
+        for _ in range(2):
+            self.get()['secret'] = 'other'
+
+        self.assertEqual(self.blob, self.get())
+
+    def test_too_old(self):
+        self.config_fixture.config(group='credential', decrypted_cache_time=5)
+        self.get()
+        self.now += 4.9
+        self.get()
+        self.assertEqual(1, len(self.work))
+
+        self.now += 0.1
+        self.get()
+
+        self.assertEqual(2, len(self.work))
+        self.assertEqual(1, len(self.kept))
+
+    def test_what_is_too_old_goes_when_another_comes(self):
+        self.config_fixture.config(group='credential', decrypted_cache_time=5)
+        self.get()
+        other = self.new_id()
+        self.now += 5
+
+        self.get(other)
+
+        self.assertEqual(1, len(self.kept))
+
+    def test_too_many(self):
+        self.config_fixture.config(group='credential', decrypted_cache_size=3)
+        ids = [self.new_id() for _ in range(5)]
+        for credential_id in ids:
+            self.get(credential_id)
+            self.assertLessEqual(len(self.kept), 3)
+        self.work.clear()
+
+        for credential_id in ids[2:]:
+            self.get(credential_id)
+        self.assertEqual([], self.work)
+        self.get(ids[1])
+        self.assertEqual(1, len(self.work))
+
+    def test_too_long(self):
+        blob = {'access': 'a', 'secret': 'b' * 2048}
+        self.api.update_credential(
+            self.credential['id'], {'type': 'ec2', 'blob': blob}
+        )
+        self.assertEqual([blob] * 2, [self.get(), self.get()])
+
+        self.assertEqual(0, len(self.kept))
+
+    def test_any_credential_deleted(self):
+        other = self.new_id()
+        self.get()
+        self.api.delete_credential(other)
+
+        self.get()
+
+        self.assertEqual(1, len(self.kept))
+        self.assertEqual(2, self.work.count(self.work[0]))
+
+    def test_switched_off(self):
+        for option in ('cache_decrypted', 'caching'):
+            self.config_fixture.config(group='credential', **{option: False})
+            self.work.clear()
+            self.get()
+            self.get()
+            self.assertEqual(2, len(self.work))
+            self.assertEqual(0, len(self.kept))
+
+    def test_same_blob_of_another_type(self):
+        row = self.api.driver.get_credential(self.credential['id'])
+
+        texts = [
+            self.kept.get(dict(row, type=kind), self.api._decrypt_credential)
+            for kind in ('ec2', 'cert', 'ec2', 'cert')
+        ]
+
+        self.assertEqual(self.blob, texts[2]['blob'])
+        self.assertIsInstance(texts[3]['blob'], str)
+        self.assertEqual(2, len(self.work))
+
+    def test_a_row_is_left_as_it_is(self):
+        row = self.api.driver.get_credential(self.credential['id'])
+        before = dict(row)
+        for _ in range(2):
+            self.kept.get(row, self.api._decrypt_credential)
+
+        self.assertEqual(before, row)
+
+    def test_an_error_is_not_kept(self):
+        row = self.api.driver.get_credential(self.credential['id'])
+        for _ in range(2):
+            self.assertRaises(
+                keystone.exception.CredentialEncryptionError,
+                self.kept.get,
+                dict(row, encrypted_blob='rubbish'),
+                self.api._decrypt_credential,
+            )
+
+        self.assertEqual(0, len(self.kept))
+
+
+class KeyTests(s3_base.S3TestCase):
+    """Keys come and go as before."""
+
+    def setUp(self):
+        super().setUp()
+        self.keys = fernet_utils.FernetUtils(
+            CONF.credential.key_repository,
+            fernet.MAX_ACTIVE_KEYS,
+            'credential',
+        )
+        self.ask()
+        self.ask()
+
+    def migrate(self):
+        """Do what keystone-manage credential_migrate does."""
+        command = cli.CredentialMigrate.__new__(cli.CredentialMigrate)
+        command.credential_api = PROVIDERS.credential_api
+        command.credential_provider_api = PROVIDERS.credential_provider_api
+        self.elsewhere(command.migrate_credentials)
+
+    def stored(self):
+        return PROVIDERS.credential_api.driver.get_credential(
+            self.credential['id']
+        )
+
+    def test_rotated_and_migrated_until_the_first_key_is_gone(self):
+        hashes = set()
+        for _ in range(fernet.MAX_ACTIVE_KEYS + 1):
+            hashes.add(self.stored()['key_hash'])
+            self.keys.rotate_keys()
+            self.ask()
+            self.migrate()
+            self.ask()
+
+        self.assertEqual(fernet.MAX_ACTIVE_KEYS + 1, len(hashes))
+
+    def test_removed_key(self):
+        for name in os.listdir(CONF.credential.key_repository):
+            os.remove(os.path.join(CONF.credential.key_repository, name))
+
+        self.assertRaises(
+            keystone.exception.CredentialEncryptionError,
+            self.elsewhere,
+            self.look_up,
+        )
