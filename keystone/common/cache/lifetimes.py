@@ -1,0 +1,158 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How long a cached value lives, in the backend too.
+
+dogpile.cache compares the age of a value with the cache time of its group when
+it is read; the backend keeps the value until it needs the memory. Here a key
+carries the cache time from the decorator that made it to the backend, where it
+becomes the expiry of the entry.
+"""
+
+import functools
+import math
+
+from dogpile.cache.backends import null
+from oslo_cache import core as oslo_cache
+from oslo_log import log
+
+from keystone.common.cache import backend_writes
+import keystone.conf
+
+CONF = keystone.conf.CONF
+LOG = log.getLogger(__name__)
+
+# dogpile.cache's word for a value that does not expire.
+_NEVER = -1
+
+# Last words of the settings that make a region's values expire.
+_EXPIRY = frozenset(
+    (
+        'expiration_time',
+        'memcached_expire_time',
+        'redis_expiration_time',
+        'valkey_expiration_time',
+    )
+)
+
+
+class Key(str):
+    """A cache key that knows for how long its value may be used.
+
+    Its ``cache_time`` is a callable that returns seconds, or None where the
+    region's own time holds.
+    """
+
+    __slots__ = ('cache_time',)
+
+    @classmethod
+    def of(cls, text, cache_time):
+        """Make a key of a string."""
+        key = cls(text)
+        key.cache_time = cache_time
+        return key
+
+
+def get_memoization_decorator(conf, region, group, expiration_group=None):
+    """Make a decorator whose values expire in the backend.
+
+    The arguments and the result are those of
+    :func:`oslo_cache.core.get_memoization_decorator`.
+    """
+    plain = oslo_cache.get_memoization_decorator(
+        conf, region, group, expiration_group=expiration_group
+    )
+    memoize = region.cache_on_arguments(
+        should_cache_fn=plain.should_cache,
+        expiration_time=plain.get_expiration_time,
+        function_key_generator=_key_generator(
+            region.function_key_generator, plain.get_expiration_time
+        ),
+    )
+    memoize.should_cache = plain.should_cache
+    memoize.get_expiration_time = plain.get_expiration_time
+    return memoize
+
+
+def _key_generator(generator, cache_time):
+    def for_function(*args, **kwargs):
+        generate = generator(*args, **kwargs)
+
+        @functools.wraps(generate)
+        def key(*args, **kwargs):
+            return Key.of(generate(*args, **kwargs), cache_time)
+
+        return key
+
+    return for_function
+
+
+def bound(region):
+    """Let the values of a region expire in its backend.
+
+    :param region: a region that is configured to its end
+    """
+    if not CONF.cache.expire_in_backend:
+        return
+    if isinstance(backend_writes.layers(region)[-1], null.NullBackend):
+        return
+    region.key_mangler = _mangler(region.key_mangler)
+    writes = backend_writes.writes_of(
+        region, functools.partial(seconds_to_live, region)
+    )
+    if type(writes) is backend_writes.Writes:
+        LOG.info(
+            'Values of the cache region "%(region)s" do not expire in the '
+            'backend %(backend)s: it cannot be told when.',
+            {'region': region.name, 'backend': CONF.cache.backend},
+        )
+
+
+def _mangler(mangle):
+    """A key mangler whose keys know what the original ones know."""
+
+    def mangle_and_keep(key):
+        mangled = mangle(key)
+        if isinstance(key, Key) and isinstance(mangled, str):
+            return Key.of(mangled, key.cache_time)
+        return mangled
+
+    return mangle_and_keep
+
+
+def seconds_to_live(region, key):
+    """How long the value of a key may be used.
+
+    :param region: the region that it is kept in
+    :param key: a key as the backend has it. One that no decorator has made,
+        or that a proxy of the operator's has made anew, has the region's time
+    :returns: whole seconds, at least 1; None if it does not expire
+    """
+    seconds = key.cache_time() if isinstance(key, Key) else None
+    if seconds is None:
+        seconds = region.expiration_time
+    if seconds is None or seconds == _NEVER:
+        return None
+    # Backends understand 0 as "never". A value that must not be used again
+    # may as well be gone in a second.
+    return max(1, math.ceil(seconds))
+
+
+def without_expiry(settings):
+    """Take from the settings of a region what makes its values expire.
+
+    :param settings: dictionary for
+        :meth:`dogpile.cache.region.CacheRegion.configure_from_config`
+    """
+    for name in list(settings):
+        if name.rpartition('.')[2] in _EXPIRY:
+            del settings[name]
