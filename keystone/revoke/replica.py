@@ -79,6 +79,8 @@ class EventReplica:
         self._sync_lock = threading.Lock()
         self._reload_lock = threading.Lock()
         self._view = None
+        # As of the last sync: reading options takes longer than the check.
+        self._bound = 0
         self._begun = 0
         self._retry_at = None
         self._counted_at = None
@@ -100,6 +102,22 @@ class EventReplica:
             may not serve without it
         """
         return self._in_step().tree.is_revoked(token)
+
+    def tree_in_step(self, stamp):
+        """The events as they are, if that is known without a query.
+
+        :param stamp: the current stamp
+        :returns: a :class:`~keystone.revoke.tree.RevocationTree`, or None
+        """
+        view = self._view
+        if (
+            view is not None
+            and view.stamp == stamp
+            and view.written == self._written
+            and 0 <= self._clock() - view.synced_at < self._bound
+        ):
+            return view.copy.tree
+        return None
 
     def written(self, row):
         """Note that this process has committed an event.
@@ -157,6 +175,7 @@ class EventReplica:
 
     def _sync(self, view, stamp):
         self._begun += 1
+        self._bound = self.bound
         began = _View(
             view and view.copy, stamp, self._clock(), self._written,
             self._begun,

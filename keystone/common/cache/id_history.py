@@ -39,6 +39,8 @@ class IdHistory:
     """
 
     def __init__(self):
+        #: How often the ids that are in force have changed.
+        self.changes = 0
         self._moments = itertools.count()
         self._latest = {}
         self._outdated = collections.defaultdict(collections.OrderedDict)
@@ -72,6 +74,7 @@ class IdHistory:
             if latest is not None:
                 self._retire(key, latest, moment)
             self._latest[key] = (region_id, moment)
+            self.changes += 1
 
     def outdate(self, key):
         """Note that the id a region has must not be used any more."""
@@ -79,6 +82,7 @@ class IdHistory:
             latest, _since = self._latest.get(key, (None, -1))
             if latest is not None:
                 self._retire(key, latest, self.now())
+                self.changes += 1
 
     def is_outdated(self, key, region_id, began):
         """Tell whether an id was outdated before it was read.

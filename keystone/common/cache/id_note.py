@@ -23,6 +23,7 @@ import threading
 _RANDOM = 10
 
 _notes = threading.local()
+_always = {}
 
 
 def put(manager, note):
@@ -35,9 +36,15 @@ def put(manager, note):
     vars(_notes)[manager._region_key] = note
 
 
+def always(manager, note):
+    """Append a note to each id that this process gives to a region."""
+    _always[manager._region_key] = note
+
+
 def of(manager):
     """The note that this thread appends, as bytes."""
-    return vars(_notes).get(manager._region_key, b'')
+    key = manager._region_key
+    return vars(_notes).get(key) or _always.get(key, b'')
 
 
 def read(region_id):

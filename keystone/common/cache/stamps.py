@@ -17,6 +17,7 @@ they are the same, nothing was invalidated. One more id, which belongs to no
 region, changes when single values are deleted or replaced.
 """
 
+import contextvars
 import functools
 
 from oslo_cache import core as oslo_cache
@@ -26,6 +27,7 @@ from oslo_log import log
 from keystone.common.cache import _context_cache
 from keystone.common.cache import after_write
 from keystone.common.cache import id_history
+from keystone.common.cache import id_note
 from keystone.common.cache import request_local
 import keystone.conf
 
@@ -44,8 +46,14 @@ _REVOCATION = '<<<region>>>:revoke'
 # copy need be dropped when one of them is issued, or revoked.
 _UNCHANGING = frozenset(('tokens', 'receipts'))
 
+# Regions that are invalidated for new things, too: a new project has to show
+# in lists that were computed from role assignments.
+_GROWING = frozenset(('<<<region>>>:computed assignments',))
+_NOTE = b'+'
+
 _history = id_history.IdHistory()
 _stamps = {}
+_is_new = contextvars.ContextVar('value that is new', default=False)
 # Keys of all ids but that of revocations, in one order.
 _compared = []
 
@@ -80,10 +88,27 @@ def read():
 
     :returns: :class:`Stamps`; None if the stamps cannot be read
     """
-    ids = _known_ids()
-    if ids is None:
+    return _stand_for(_known_ids())
+
+
+def read_anew():
+    """Read what all cached values are valid under, for no request.
+
+    :returns: :class:`Stamps`; None if the stamps tell nothing
+    :raises: what the cache server's client raises, if that fails
+    """
+    return _stand_for(_fetch(list(_stamps)))
+
+
+def _stand_for(ids):
+    if ids is None or not ids.are_stored:
         return None
-    return Stamps(tuple(map(ids.get, _compared)), ids.get(_REVOCATION))
+    compared = {key: ids.get(key) for key in _compared}
+    for key in _GROWING & compared.keys():
+        if id_note.read(compared[key] or b'') == _NOTE:
+            # The other id tells of each change up to this one.
+            del compared[key]
+    return Stamps(tuple(compared.items()), ids.get(_REVOCATION))
 
 
 def writes():
@@ -97,8 +122,36 @@ def writes():
 
 def written():
     """Tell all processes that a single value was deleted or replaced."""
-    if _WRITES in _stamps:
+    if _WRITES in _stamps and not _is_new.get():
         after_write.invalidate_later(_stamps[_WRITES])
+
+
+def grow(region):
+    """Drop the values of a region for something new that they lack.
+
+    What they tell about anything else is as true as before, so this is no
+    change for those who compare stamps.
+
+    :param region: a :class:`dogpile.cache.region.CacheRegion`
+    """
+    manager = region.region_invalidator._region_manager
+    if isinstance(manager, _Growing):
+        manager.grow()
+    else:
+        region.invalidate()
+
+
+def set_new(memoized, value, *args):
+    """Cache a value that nobody can have cached before.
+
+    :param memoized: function that a memoization decorator has made
+    :param args: its arguments, ``self`` among them
+    """
+    reset = _is_new.set(True)
+    try:
+        memoized.set(value, *args)
+    finally:
+        _is_new.reset(reset)
 
 
 def join(region, manager):
@@ -115,11 +168,12 @@ def join(region, manager):
     if region.name not in _UNCHANGING:
         for name in ('set', 'set_multi', 'delete', 'delete_multi'):
             setattr(region, name, _telling(region, name))
-    return _add(manager)
+    is_growing = manager._region_key in _GROWING
+    return _add(manager, _Growing if is_growing else None)
 
 
-def _add(manager):
-    stamp = Stamp(manager)
+def _add(manager, kind=None):
+    stamp = (kind or Stamp)(manager)
     _stamps[manager._region_key] = stamp
     _compared[:] = sorted(_stamps.keys() - {_REVOCATION})
     return stamp
@@ -187,6 +241,44 @@ class Stamp:
 
     def new_id(self):
         return self._manager._generate_new_id()
+
+
+class _Growing(Stamp):
+    """The id of a region whose values are also dropped for what is new.
+
+    A second id, of no region, changes with the first unless something is
+    merely new. The first one tells by a note that the second can be trusted:
+    a Keystone without this patch changes the first alone, and writes none.
+    """
+
+    def __init__(self, manager):
+        super().__init__(manager)
+        name = manager._region_key.removeprefix(self.REGION_KEY_PREFIX)
+        self._changes = _add(
+            type(manager)(manager._invalidation_region, f'changes of {name}')
+        )
+        id_note.always(manager, _NOTE)
+
+    def invalidate_region(self):
+        try:
+            self._changes.invalidate_region()
+        finally:
+            region_id = super().invalidate_region()
+        return region_id
+
+    def _is_grown_now(self):
+        key = self._region_key
+        try:
+            return id_note.read(_fetch([key])[key]) == _NOTE
+        except Exception:
+            return False
+
+    def grow(self):
+        """Give the region a new id, but for those who compare stamps."""
+        if CONF.cache_stamps.together and self._is_grown_now():
+            super().invalidate_region()
+        else:
+            self.invalidate_region()
 
 
 class _Ids(dict):
