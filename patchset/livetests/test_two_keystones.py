@@ -73,7 +73,9 @@ class Client:
         return self.ask('DELETE', '/auth/tokens', token, subject)[0]
 
 
-class TwoKeystonesTestCase(testtools.TestCase):
+class TwoKeystones(testtools.TestCase):
+    """Two Keystones with one database."""
+
     def setUp(self):
         super().setUp()
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
@@ -81,9 +83,10 @@ class TwoKeystonesTestCase(testtools.TestCase):
         self.database.start()
         self.addCleanup(self.database.stop)
 
-    def keystones(self, cache, **revoke):
+    def keystones(self, cache, processes=1, **revoke):
         """Start two Keystones with one database, as root of both the admin.
 
+        :param processes: how many workers each of them has
         :returns: a client of each, and the admin's password
         """
         pin = pins.load(pins.newest())
@@ -96,7 +99,7 @@ class TwoKeystonesTestCase(testtools.TestCase):
                 trees.get(pin), venv, self.folder / name,
                 port=server.free_port(),
                 database=self.database.url('keystone'),
-                cache=cache, password=password,
+                cache=cache, password=password, processes=processes,
                 options={
                     'identity': {'password_hash_rounds': 4},
                     'fernet_tokens': keys,
@@ -108,6 +111,8 @@ class TwoKeystonesTestCase(testtools.TestCase):
             clients.append(Client(keystone))
         return clients, password
 
+
+class TwoKeystonesTestCase(TwoKeystones):
     def run_rounds(self, clients, password, rounds, pause):
         one, two = clients
         user = {

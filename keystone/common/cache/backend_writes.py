@@ -189,12 +189,14 @@ class InProcessWrites(Writes):
         return super().set_serialized(key, value)
 
     def set_multi(self, mapping):
-        for key, value in mapping.items():
-            self.set(key, value)
+        for key in mapping:
+            self._note(key)
+        self.proxied.set_multi(mapping)
 
     def set_serialized_multi(self, mapping):
-        for key, value in mapping.items():
-            self.set_serialized(key, value)
+        for key in mapping:
+            self._note(key)
+        self.proxied.set_serialized_multi(mapping)
 
     def _unexpired(self, key, get):
         expires = self._expires.get(key)

@@ -1,0 +1,113 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import gc
+import os
+import sys
+
+import sqlalchemy
+
+import keystone
+from keystone.common import cache as keystone_cache
+from keystone.common import sql
+from keystone.tests.unit.validation_cache import base
+
+_OURS = os.path.dirname(keystone.__file__) + os.sep
+_TESTS = os.path.join(_OURS, 'tests') + os.sep
+
+
+def _ignore(_status, _headers):
+    return None
+
+
+class HitWorkTests(base.ValidationCacheTestCase):
+    """What an answer from the cache costs, in calls and round trips."""
+
+    def setUp(self):
+        super().setUp()
+        self.subject = self.get_scoped_token()
+        for _ in range(3):
+            self.ask(self.subject)
+        self.asked = self.environ(self.subject)
+
+    def hit(self):
+        with self.counted(hit=1):
+            chunks = self.middleware(self.asked, lambda *_: None)
+        self.assertEqual(1, len(chunks))
+
+    def calls(self, is_counted):
+        """Count the calls of Python functions that one hit makes."""
+        count = 0
+
+        def profile(frame, kind, _argument):
+            nonlocal count
+            if kind == 'call':
+                count += is_counted(frame.f_code.co_filename)
+
+        environ = self.asked
+        middleware = self.middleware
+        gc.disable()
+        sys.setprofile(profile)
+        try:
+            middleware(environ, _ignore)
+        finally:
+            sys.setprofile(None)
+            gc.enable()
+        return count
+
+    def test_function_calls(self):
+        before = self.cache.counts['hit']
+        inside = self.calls(
+            lambda name: name.startswith(_OURS) and not name.startswith(_TESTS)
+        )
+        everywhere = self.calls(lambda name: True)
+
+        self.assertEqual(before + 2, self.cache.counts['hit'])
+        self.assertLess(5, inside)
+        self.assertLessEqual(inside, 150)
+        self.assertLessEqual(everywhere, 400)
+
+    def test_statements(self):
+        statements = []
+
+        def note(_connection, _cursor, statement, *_):
+            statements.append(statement)
+
+        with sql.session_for_read() as session:
+            engine = session.get_bind()
+        event = (engine, 'before_cursor_execute', note)
+        sqlalchemy.event.listen(*event)
+        self.addCleanup(sqlalchemy.event.remove, *event)
+
+        self.hit()
+        self.assertEqual([], statements)
+
+    def test_round_trips(self):
+        trips = []
+        backend = keystone_cache.CACHE_INVALIDATION_REGION.actual_backend
+        methods = ('get', 'get_multi', 'set', 'set_multi', 'delete')
+        for name in methods:
+            self.note_calls(backend, name, trips)
+
+        self.hit()
+
+        self.assertEqual(['get_multi'], trips)
+
+    def note_calls(self, backend, name, trips):
+        original = getattr(backend, name)
+
+        def note(*args, **kwargs):
+            trips.append(name)
+            return original(*args, **kwargs)
+
+        setattr(backend, name, note)
+        self.addCleanup(delattr, backend, name)

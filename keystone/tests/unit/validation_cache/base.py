@@ -1,0 +1,186 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""An application with the validation cache, and the same without."""
+
+import contextlib
+import http.client
+import logging
+
+from oslo_context import context as oslo_context
+
+from keystone.common import provider_api
+from keystone.server.flask.request_processing import middleware
+from keystone.tests.unit import test_v3
+
+PROVIDERS = provider_api.ProviderAPIs
+
+PATH = '/v3/auth/tokens'
+
+
+class ValidationCacheTestCase(test_v3.RestfulTestCase):
+    """Asks an application through the cache, and past it."""
+
+    def setUp(self):
+        super().setUp()
+        # A shared cache, as far as Keystone can tell. The regions keep the
+        # in-process backend that they were made with.
+        self.config_fixture.config(
+            group='cache', backend='dogpile.cache.memcached'
+        )
+        # Requests that are logged in detail take the usual way.
+        logger = logging.getLogger('keystone')
+        self.addCleanup(logger.setLevel, logger.level)
+        logger.setLevel(logging.INFO)
+        self.middleware = self.public_app.app
+        while not isinstance(
+            self.middleware,
+            middleware.validation_cache.ValidationCacheMiddleware,
+        ):
+            self.middleware = self.middleware.wsgi_app
+        self.cache = self.middleware.cache
+        self.token = self.get_scoped_token()
+        # The first request of a process makes the enforcer.
+        self.ask()
+        self.ask()
+
+    def load_sample_data(self, *args, **kwargs):
+        super().load_sample_data(*args, **kwargs)
+        PROVIDERS.assignment_api.create_system_grant_for_user(
+            self.user_id, self.role_id
+        )
+        PROVIDERS.assignment_api.create_grant(
+            self.role_id, user_id=self.user_id, domain_id=self.domain_id
+        )
+
+    def environ(self, subject=None, caller=None, method='GET', **more):
+        """The WSGI environment of a validation.
+
+        :param more: further items; None takes an item out
+        """
+        environ = {
+            'REQUEST_METHOD': method,
+            'PATH_INFO': PATH,
+            'QUERY_STRING': '',
+            'SCRIPT_NAME': '',
+            'SERVER_NAME': 'localhost',
+            'SERVER_PORT': '80',
+            'SERVER_PROTOCOL': 'HTTP/1.1',
+            'REMOTE_ADDR': '192.0.2.1',
+            'HTTP_HOST': 'localhost',
+            'HTTP_X_AUTH_TOKEN': caller or self.token,
+            'HTTP_X_SUBJECT_TOKEN': subject or self.token,
+            'wsgi.url_scheme': 'http',
+            'wsgi.version': (1, 0),
+            'wsgi.multithread': True,
+            'wsgi.multiprocess': True,
+            'wsgi.run_once': False,
+            'wsgi.errors': None,
+            'wsgi.input': _Empty(),
+            **more,
+        }
+        return {
+            name: value for name, value in environ.items() if value is not None
+        }
+
+    def send(self, app, environ):
+        """Send a request.
+
+        :returns: (status line, headers, body)
+        """
+        answer = []
+
+        def start_response(status, headers, exc_info=None):
+            answer[:] = [status, headers]
+
+        # What was left behind on this thread is not this request's.
+        oslo_context.RequestContext(overwrite=True)
+        chunks = app(environ, start_response)
+        try:
+            body = b''.join(chunks)
+        finally:
+            if hasattr(chunks, 'close'):
+                chunks.close()
+        return (*answer, body)
+
+    def ask(self, subject=None, caller=None, method='GET', **more):
+        """Ask through the cache."""
+        return self.send(
+            self.middleware, self.environ(subject, caller, method, **more)
+        )
+
+    def ask_past(self, subject=None, caller=None, method='GET', **more):
+        """Ask past the cache."""
+        return self.send(
+            self.middleware._app, self.environ(subject, caller, method, **more)
+        )
+
+    @contextlib.contextmanager
+    def counted(self, **expected):
+        """Demand what is counted meanwhile.
+
+        :param expected: numbers by name, with ``__`` for a colon and blank;
+            those that are not named are 0
+        """
+        before = self.cache.counts.copy()
+        yield
+        found = {
+            name.replace(': ', '__'): number - before[name]
+            for name, number in self.cache.counts.items()
+            if number != before[name]
+        }
+        self.assertEqual(expected, found)
+
+    def assertSame(self, one, other):
+        """Two answers are the same but for the id of the request."""
+        self.assertEqual(_comparable(one), _comparable(other))
+
+    def assertHit(self, *args, **kwargs):
+        """A request is answered from the cache, and as it is past it."""
+        with self.counted(hit=1):
+            answer = self.ask(*args, **kwargs)
+        self.assertSame(self.ask_past(*args, **kwargs), answer)
+        return answer
+
+    def assertNoHit(self, *args, status=http.client.OK, **kwargs):
+        """A request is not answered from the cache."""
+        before = self.cache.counts['hit']
+        answer = self.ask(*args, **kwargs)
+        self.assertEqual(before, self.cache.counts['hit'])
+        self.assertEqual(str(int(status)), answer[0].partition(' ')[0])
+        self.assertSame(self.ask_past(*args, **kwargs), answer)
+        return answer
+
+
+class _Empty:
+    """A body of no bytes."""
+
+    def read(self, *_):
+        return b''
+
+    def readline(self, *_):
+        return b''
+
+    def __iter__(self):
+        return iter(())
+
+
+def _comparable(answer):
+    status, headers, body = answer
+    return (
+        status,
+        [
+            (name, '' if name.lower() == 'x-openstack-request-id' else value)
+            for name, value in headers
+        ],
+        body,
+    )

@@ -1,0 +1,208 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import http.client
+import logging
+
+from keystone.common import authorization
+from keystone.common import provider_api
+from keystone.tests import unit
+from keystone.tests.unit.validation_cache import base
+
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class BypassTests(base.ValidationCacheTestCase):
+    """Whatever is unusual takes the usual way."""
+
+    def assertBypassed(self, reason, status=None, **more):
+        with self.counted(**{f'bypass__{reason}': 1}):
+            answer = self.ask(**more)
+        self.assertSame(self.ask_past(**more), answer)
+        if status:
+            self.assertEqual(str(int(status)), answer[0].partition(' ')[0])
+
+    def test_queries(self):
+        for query in (
+            'allow_expired=1',
+            'nocatalog&allow_expired=1',
+            'nocatalog=1',
+            'unknown',
+        ):
+            self.assertBypassed('query', 200, QUERY_STRING=query)
+
+    def test_headers(self):
+        for name, value in (
+            ('HTTP_ORIGIN', 'https://example.org'),
+            ('HTTP_X_SERVICE_TOKEN', self.token),
+            ('HTTP_X_TRACE_INFO', 'x'),
+            ('HTTP_X_SERVICE_ROLES', 'service'),
+            ('HTTP_X_SOMETHING', 'new'),
+            ('HTTP_TRANSFER_ENCODING', 'chunked'),
+            ('openstack.something', 'set before'),
+        ):
+            self.assertBypassed('header', 200, **{name: value})
+
+    def test_admin_token_and_context_of_another_middleware(self):
+        self.assertBypassed(
+            'header', 200, **{'openstack.context': {'is_admin': True}}
+        )
+        self.assertBypassed(
+            'header', **{authorization.AUTH_CONTEXT_ENV: {'user_id': 'x'}}
+        )
+
+    def test_tokens_missing(self):
+        self.assertBypassed(
+            'caller', http.client.UNAUTHORIZED, HTTP_X_AUTH_TOKEN=None
+        )
+        self.assertBypassed(
+            'caller',
+            200,
+            HTTP_X_AUTH_TOKEN=None,
+            HTTP_X_STORAGE_TOKEN=self.token,
+        )
+        self.assertBypassed(
+            'subject', http.client.NOT_FOUND, HTTP_X_SUBJECT_TOKEN=None
+        )
+
+    def test_body(self):
+        self.assertBypassed('body', CONTENT_LENGTH='2')
+
+    def test_other_paths(self):
+        with self.counted():
+            for path in ('/v3/auth/tokens/', '/v3', '/v3/auth/projects'):
+                self.ask(PATH_INFO=path)
+
+    def test_other_methods(self):
+        token = self.get_scoped_token()
+        with self.counted(bypass__method=1):
+            self.ask(token, method='DELETE')
+
+    def test_debug_log(self):
+        logging.getLogger('keystone').setLevel(logging.DEBUG)
+
+        self.assertBypassed('debug', 200)
+
+
+class NotKeptTests(base.ValidationCacheTestCase):
+    """What may change without a trace is not kept."""
+
+    def setUp(self):
+        super().setUp()
+        self.cache.clear()
+
+    def assertNotKept(self, reason, *args, times=2, **kwargs):
+        expected = {'miss__unknown': times, f'not_kept__{reason}': times}
+        with self.counted(**expected):
+            for _ in range(times):
+                answer = self.ask(*args, **kwargs)
+        self.assertSame(self.ask_past(*args, **kwargs), answer)
+
+    def test_switched_off(self):
+        self.config_fixture.config(group='token', validation_cache=False)
+
+        self.assertNotKept('off')
+
+    def test_cache_that_is_not_shared(self):
+        self.config_fixture.config(
+            group='cache', backend='dogpile.cache.memory'
+        )
+
+        self.assertNotKept('off')
+
+    def test_section_that_is_not_cached(self):
+        for section in (
+            'catalog',
+            'federation',
+            'identity',
+            'resource',
+            'role',
+            'token',
+        ):
+            self.config_fixture.config(group=section, caching=False)
+            self.assertNotKept('off')
+            self.config_fixture.config(group=section, caching=True)
+
+    def test_no_time(self):
+        self.config_fixture.config(group='token', cache_time=0)
+
+        self.assertNotKept('off')
+
+    def test_users_that_change_elsewhere(self):
+        self.config_fixture.config(
+            group='identity', domain_specific_drivers_enabled=True
+        )
+
+        self.assertNotKept('backend')
+
+    def test_users_that_are_disabled_by_time(self):
+        self.config_fixture.config(
+            group='security_compliance', disable_user_account_days_inactive=9
+        )
+
+        self.assertNotKept('backend')
+
+    def test_without_replica(self):
+        self.config_fixture.config(group='revoke', use_tree=False)
+
+        self.assertNotKept('revocation')
+
+    def test_negative_answer(self):
+        with self.counted(miss__unknown=2):
+            for _ in range(2):
+                answer = self.ask('unknown')
+        self.assertEqual('404 NOT FOUND', answer[0].upper())
+        self.assertEqual(0, self.cache.status()['entries'])
+
+    def test_trust(self):
+        trustee = unit.create_user(PROVIDERS.identity_api, self.domain_id)
+        ref = unit.new_trust_ref(
+            trustor_user_id=self.user_id,
+            trustee_user_id=trustee['id'],
+            project_id=self.project_id,
+            role_ids=[self.role_id],
+        )
+        trust = self.post('/OS-TRUST/trusts', body={'trust': ref}).result
+        token = self.get_requested_token(
+            self.build_authentication_request(
+                user_id=trustee['id'],
+                password=trustee['password'],
+                trust_id=trust['trust']['id'],
+            )
+        )
+
+        self.assertNotKept('trust', token)
+        self.assertNotKept('trust', token, token)
+
+    def test_application_credential_with_access_rules(self):
+        ref = unit.new_application_credential_ref(roles=[{'id': self.role_id}])
+        rule = {'path': '/x', 'method': 'GET', 'service': 'y'}
+        for rules, reason in ((None, None), ([rule], 'access_rules')):
+            body = {**ref, 'name': str(reason)}
+            body.pop('project_id', None)
+            body.pop('user_id', None)
+            if rules:
+                body['access_rules'] = rules
+            made = self.post(
+                f'/users/{self.user_id}/application_credentials',
+                body={'application_credential': body},
+            ).result['application_credential']
+            token = self.get_application_credentials_token(
+                made['id'], made['secret']
+            )
+            name = 'HTTP_OPENSTACK_IDENTITY_ACCESS_RULES'
+            self.cache.clear()
+            if reason:
+                self.assertNotKept(reason, token, **{name: '1'})
+            else:
+                self.assertNoHit(token, **{name: '1'})
+                self.assertHit(token, **{name: '1'})

@@ -1,0 +1,97 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import re
+
+from keystone.tests.unit.validation_cache import base
+
+
+class HitTests(base.ValidationCacheTestCase):
+    """An answer that was given once is given again, the same."""
+
+    def test_get(self):
+        answer = self.assertHit()
+
+        self.assertEqual('200 OK', answer[0])
+        self.assertIn(b'"catalog"', answer[2])
+
+    def test_head(self):
+        self.assertNoHit(method='HEAD')
+
+        answer = self.assertHit(method='HEAD')
+
+        self.assertEqual(b'', answer[2])
+
+    def test_without_catalog(self):
+        self.assertNoHit(QUERY_STRING='nocatalog')
+
+        answer = self.assertHit(QUERY_STRING='nocatalog')
+
+        self.assertNotIn(b'"catalog"', answer[2])
+
+    def test_each_answer_has_a_request_id_of_its_own(self):
+        ids = set()
+        for _ in range(3):
+            _status, headers, _body = self.ask()
+            (request_id,) = (
+                value
+                for name, value in headers
+                if name.lower() == 'x-openstack-request-id'
+            )
+            self.assertTrue(re.fullmatch(r'req-[0-9a-f-]{36}', request_id))
+            ids.add(request_id)
+
+        self.assertEqual(3, len(ids))
+
+    def test_each_caller_and_subject_have_their_own(self):
+        other = self.get_scoped_token()
+        unscoped = self.get_unscoped_token()
+        tokens = (self.token, other, unscoped)
+        for method in ('GET', 'HEAD'):
+            for caller in tokens:
+                for subject in tokens:
+                    first = self.ask(subject, caller, method)
+                    again = self.assertHit(subject, caller, method)
+                    self.assertSame(first, again)
+
+    def test_scopes(self):
+        for subject in (
+            self.get_unscoped_token(),
+            self.get_domain_scoped_token(),
+            self.get_system_scoped_token(),
+        ):
+            self.assertNoHit(subject)
+            self.assertHit(subject)
+
+    def test_headers_that_make_no_difference(self):
+        for name, value in (
+            ('HTTP_ACCEPT', 'text/plain'),
+            ('HTTP_ACCEPT_LANGUAGE', 'de'),
+            ('HTTP_ACCEPT_ENCODING', 'gzip'),
+            ('HTTP_USER_AGENT', 'python-keystoneclient'),
+            ('HTTP_X_FORWARDED_FOR', '192.0.2.7'),
+            ('HTTP_X_OPENSTACK_REQUEST_ID', 'req-' + 36 * '0'),
+        ):
+            self.assertHit(**{name: value})
+
+    def test_access_rules_header(self):
+        name = 'HTTP_OPENSTACK_IDENTITY_ACCESS_RULES'
+        self.assertNoHit(**{name: '1'})
+        self.assertHit(**{name: '1'})
+
+    def test_no_token_is_kept(self):
+        self.assertHit()
+
+        for entry in self.cache._store._entries.values():
+            seen = [entry.answer.headers('')[:], entry.answer.body()]
+            seen += [entry.tokens, list(self.cache._store._entries)]
+            self.assertNotIn(self.token, repr(seen))

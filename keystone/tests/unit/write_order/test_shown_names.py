@@ -1,0 +1,97 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import http.client
+import uuid
+
+from oslo_context import context as oslo_context
+
+from keystone.common import provider_api
+from keystone.tests import unit
+from keystone.tests.unit import test_v3
+
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class ShownNamesTests(test_v3.RestfulTestCase):
+    """A token shows what its user, project and domain are called now."""
+
+    def setUp(self):
+        super().setUp()
+        self.user = unit.create_user(PROVIDERS.identity_api, self.domain_id)
+        PROVIDERS.assignment_api.create_grant(
+            self.role_id, user_id=self.user['id'], project_id=self.project_id
+        )
+        self.caller = self.get_scoped_token()
+        self.subject = self.get_requested_token(
+            self.build_authentication_request(
+                user_id=self.user['id'],
+                password=self.user['password'],
+                project_id=self.project_id,
+            )
+        )
+        self.name = uuid.uuid4().hex
+
+    def show(self):
+        return self.get(
+            '/auth/tokens',
+            token=self.caller,
+            headers={'X-Subject-Token': self.subject},
+        ).result['token']
+
+    def test_user(self):
+        self.show()
+        PROVIDERS.identity_api.update_user(
+            self.user['id'], {'name': self.name}
+        )
+
+        self.assertEqual(self.name, self.show()['user']['name'])
+
+    def test_project(self):
+        self.show()
+        PROVIDERS.resource_api.update_project(
+            self.project_id, {'name': self.name}
+        )
+
+        self.assertEqual(self.name, self.show()['project']['name'])
+
+    def test_domain(self):
+        self.show()
+        PROVIDERS.resource_api.update_domain(
+            self.domain_id, {'name': self.name}
+        )
+
+        shown = self.show()
+        self.assertEqual(self.name, shown['project']['domain']['name'])
+        self.assertEqual(self.name, shown['user']['domain']['name'])
+
+    def test_expiry_of_the_password(self):
+        self.config_fixture.config(
+            group='security_compliance', password_expires_days=7
+        )
+        self.assertIsNone(self.show()['user']['password_expires_at'])
+        password = uuid.uuid4().hex
+        self.post(
+            f'/users/{self.user["id"]}/password',
+            body={
+                'user': {
+                    'password': password,
+                    'original_password': self.user['password'],
+                }
+            },
+            expected_status=http.client.NO_CONTENT,
+            noauth=True,
+        )
+        oslo_context.RequestContext(overwrite=True)
+
+        user = PROVIDERS.identity_api.get_user(self.user['id'])
+        self.assertIsNotNone(user['password_expires_at'])
