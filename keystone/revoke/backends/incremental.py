@@ -18,7 +18,9 @@ asked for the events of each token, as before.
 """
 
 import abc
+import bisect
 import contextlib
+import functools
 
 from oslo_db.sqlalchemy import enginefacade
 import sqlalchemy
@@ -31,6 +33,10 @@ CONF = keystone.conf.CONF
 
 # Rows fetched at a time when the whole table is read.
 _BATCH = 5000
+
+# How many ids must follow each other to be named by the first and the last. A
+# condition for each of a few would cost more than a list.
+_RUN = 32
 
 # The bit of wsrep_sync_wait that is about reads.
 _WAIT_BEFORE_READ = 1
@@ -106,6 +112,45 @@ def _set(connection, sync_wait, dirty_reads):
     )
 
 
+class _Text(sqlalchemy.types.UserDefinedType):
+    """A piece of a statement, put there as it is."""
+
+    cache_ok = True
+
+    def literal_processor(self, dialect):
+        return str
+
+
+def _none_of(column, ids):
+    """A condition that a column has none of some ids.
+
+    Ids that follow each other are named by the first and the last: most do,
+    and a list of them costs the database as much as reading the rows.
+
+    :param column: name of the column
+    :param ids: integers, at least one, none twice
+    :returns: SQL text
+    """
+    ids = sorted(ids)
+    single, conditions = [], []
+    start = 0
+    while start < len(ids):
+        first, end = ids[start], start + _RUN
+        if end > len(ids) or ids[end - 1] - first >= _RUN:
+            single.append(first)
+            start += 1
+            continue
+        end = bisect.bisect_right(
+            range(len(ids)), first - start, end, key=lambda i: ids[i] - i
+        )
+        conditions.append(f'{column} NOT BETWEEN {first} AND {ids[end - 1]}')
+        start = end
+    if single:
+        listed = ', '.join(map(str, single))
+        conditions.append(f'{column} NOT IN ({listed})')
+    return f'({" AND ".join(conditions)})'
+
+
 class SQLRead(IncrementalRead):
     """Reads the table ``revocation_event`` as plain columns."""
 
@@ -116,34 +161,44 @@ class SQLRead(IncrementalRead):
     def _table(self):
         return sql.ModelBase.metadata.tables['revocation_event']
 
-    def read_events(self, since, take, known=(), until=None):
+    @functools.cached_property
+    def _events(self):
+        """Query of the events since a moment."""
         table = self._table
         columns = [table.c[name] for name in ('id', *revoke_model.REVOKE_KEYS)]
         # Looking for an attribute that a row lacks costs more than to send it.
         columns.append(sqlalchemy.null().label('domain_scope_id'))
-        query = sqlalchemy.select(*columns).where(table.c.revoked_at >= since)
+        since = sqlalchemy.bindparam('since', type_=table.c.revoked_at.type)
+        return sqlalchemy.select(*columns).where(table.c.revoked_at >= since)
+
+    @functools.cached_property
+    def _new_events(self):
+        """Query of the events since a moment that are not known."""
+        revoked_at = self._table.c.revoked_at
+        until = sqlalchemy.bindparam('until', type_=revoked_at.type)
+        unknown = sqlalchemy.bindparam(
+            'unknown', type_=_Text(), literal_execute=True
+        )
+        return self._events.where(sqlalchemy.or_(unknown, revoked_at > until))
+
+    def read_events(self, since, take, known=(), until=None):
+        query, values = self._events, {'since': since}
         if known:
-            # Ids as part of the text: databases limit the parameters.
-            ids = sqlalchemy.bindparam(
-                'known', list(known), expanding=True, literal_execute=True
-            )
-            query = query.where(
-                sqlalchemy.or_(
-                    table.c.id.not_in(ids), table.c.revoked_at > until
-                )
-            )
+            query = self._new_events
+            values['until'] = until
+            values['unknown'] = _none_of(f'{self._table.name}.id', known)
         with _connection() as connection:
             galera = self._is_galera(connection)
             with _causal(connection) if galera else contextlib.nullcontext():
-                self._read(connection, query, take, stream=not known)
+                self._read(connection, query, values, take)
         return galera
 
-    def _read(self, connection, query, take, stream):
-        if not stream:
-            take(connection.execute(query).all())
+    def _read(self, connection, query, values, take):
+        if query is self._new_events:
+            take(connection.execute(query, values).all())
             return
         query = query.execution_options(yield_per=_BATCH)
-        for rows in connection.execute(query).partitions():
+        for rows in connection.execute(query, values).partitions():
             take(rows)
 
     def count_events(self, since, before):

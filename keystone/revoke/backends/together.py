@@ -59,7 +59,8 @@ class SQLRevokeTogether(RevokeTogether):
             *others, last = rows
             if others:
                 connection.execute(table.insert(), others)
-            return connection.execute(table.insert(), last).lastrowid
+            result = connection.execute(table.insert(), last)
+            return result.inserted_primary_key[0]
 
 
 def record(driver, events):

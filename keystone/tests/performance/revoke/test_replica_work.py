@@ -100,6 +100,27 @@ class ReplicaWorkTests(replica_base.ReplicaTestCase):
 
         self.assertEqual([1] * 10, read)
 
+    def test_sync_does_not_grow_with_the_events_of_the_overlap(self):
+        found = []
+        for number in (100, 4000):
+            self.fill(number)
+            events = self.replica()
+            self.assertValid(events, audit_id='a')
+            self.revoke(audit_id='a')
+            self.assertRevoked(events, audit_id='a')
+            self.revoke(audit_id='b')
+            statements = self.statements()
+            calls = self.calls(events, self.token(audit_id='b'))
+            found.append((len(statements[0]), calls))
+
+        (short, few), (long, many) = found
+        self.assertLess(
+            long - short, 20, 'The query of a sync lists the known events.'
+        )
+        self.assertLess(
+            many - few, 50, 'A sync does more the more events are known.'
+        )
+
     def test_idle_sync_uses_the_index_on_revoked_at(self):
         events = self.replica()
         self.revoke(audit_id='a')

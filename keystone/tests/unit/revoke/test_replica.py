@@ -491,12 +491,16 @@ class FailureTests(replica_base.ReplicaTestCase):
         class HalfWay(revoke_sql.Revoke):
             fails = False
 
-            def _read(self, connection, query, take, stream):
-                rows = connection.execute(query).all()
+            def read_events(self, since, take, *args, **kwargs):
+                rows = []
+                causal = super().read_events(
+                    since, rows.extend, *args, **kwargs
+                )
                 if self.fails:
                     take(rows[:1])
                     raise db_exception.DBConnectionError
                 take(rows)
+                return causal
 
         driver = HalfWay()
         events = self.replica(driver)
