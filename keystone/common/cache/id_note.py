@@ -41,6 +41,11 @@ def always(manager, note):
     _always[manager._region_key] = note
 
 
+def forget():
+    """Append no more notes in this thread; what they name may be gone."""
+    vars(_notes).clear()
+
+
 def of(manager):
     """The note that this thread appends, as bytes."""
     key = manager._region_key

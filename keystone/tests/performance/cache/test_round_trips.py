@@ -12,7 +12,9 @@
 
 import http.client
 
+from keystone.common.cache import id_note
 from keystone.common.cache import process_cache
+from keystone.revoke import core as revoke_core
 from keystone.tests.unit.cache import base
 from keystone.tests.unit import test_v3
 
@@ -28,6 +30,9 @@ class RoundTripsTests(test_v3.RestfulTestCase):
         self.config_fixture.config(
             group='cache', backend='dogpile.cache.memcached'
         )
+        # Nobody waits for the row of another test's revocation.
+        id_note.forget()
+        revoke_core.REVOKE_REGION.invalidate()
         # Who prunes revocation events is asked of a server that is there.
         self.config_fixture.config(group='revoke', prune_interval=0)
         process_cache.clear()
@@ -84,7 +89,8 @@ class RoundTripsTests(test_v3.RestfulTestCase):
         token = self.get_scoped_token()
         self.validate(token)
         self.validate(token)
-        # The stamps; each of two events changes one; the token itself.
-        self.assertEqual(
-            ['get_multi', 'set', 'set', 'delete'], self.revoke(token)
-        )
+        # The stamps; a change for each event, if they are recorded one by
+        # one; the token itself.
+        first, *changes, last = self.revoke(token)
+        self.assertEqual(('get_multi', 'delete'), (first, last))
+        self.assertIn(changes, (['set'], ['set', 'set']))

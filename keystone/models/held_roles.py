@@ -1,0 +1,80 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The roles of a token, resolved once in a request.
+
+They are held in the environment of the request and end with it. The token
+model itself holds none, since it is what the token cache keeps.
+"""
+
+import contextlib
+import contextvars
+import functools
+
+import flask
+
+_ROLES = 'keystone.roles_of_tokens'
+
+# {id of the model: (model, its roles)} of the request under way.
+_held = contextvars.ContextVar('roles held in a request', default=None)
+
+
+@contextlib.contextmanager
+def _holding(environ):
+    reset = _held.set(environ.setdefault(_ROLES, {}))
+    try:
+        yield
+    finally:
+        _held.reset(reset)
+
+
+def in_middleware(process):
+    """Decorate a middleware's method that takes the request."""
+
+    @functools.wraps(process)
+    def wrapper(self, request):
+        with _holding(request.environ):
+            return process(self, request)
+
+    return wrapper
+
+
+def in_resource(method):
+    """Decorate a method of an API resource."""
+
+    @functools.wraps(method)
+    def wrapper(*args, **kwargs):
+        with _holding(flask.request.environ):
+            return method(*args, **kwargs)
+
+    return wrapper
+
+
+def once(resolve):
+    """Decorate the method of a token model that resolves its roles.
+
+    Within the functions decorated as above, a model's roles are resolved
+    once in a request; anywhere else, each time.
+    """
+
+    @functools.wraps(resolve)
+    def wrapper(token):
+        held = _held.get()
+        if held is None:
+            return resolve(token)
+        if id(token) not in held:
+            # The model stays alive with its id.
+            held[id(token)] = (token, resolve(token))
+        _token, roles = held[id(token)]
+        return [dict(role) for role in roles]
+
+    return wrapper

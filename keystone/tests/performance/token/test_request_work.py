@@ -1,0 +1,142 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+from keystone.tests.performance.token import work
+
+
+class ValidationTests(work.WorkTestCase):
+    """One warm GET /v3/auth/tokens on the full path."""
+
+    def setUp(self):
+        super().setUp()
+        self.token = self.issue()
+        self.get_token(self.token)
+        self.work = self.get_token(self.token)
+
+    def test_validations(self):
+        self.assertEqual(
+            2,
+            self.work['validations'],
+            'A request validates a token more than once.',
+        )
+
+    def test_validations_of_the_own_token(self):
+        self.assertEqual(
+            1,
+            self.get_token(self.caller)['validations'],
+            "A request validates its caller's token more than once.",
+        )
+
+    def test_rendered_tokens(self):
+        self.assertEqual(
+            2,
+            self.work['rendered'],
+            'A request renders a token more than once.',
+        )
+
+    def test_catalogs(self):
+        self.assertEqual(
+            1,
+            self.work['catalogs'],
+            'A request makes a catalog that nobody reads.',
+        )
+        self.assertEqual(
+            0,
+            self.get_token(self.token, '?nocatalog')['catalogs'],
+            'A request makes a catalog that nobody has asked for.',
+        )
+
+    def test_roles(self):
+        self.assertEqual(
+            2,
+            self.work['roles'],
+            'A request resolves the roles of a token more than once.',
+        )
+
+    def test_lookups(self):
+        self.assertLessEqual(
+            self.work['lookups'],
+            25,
+            'A warm validation takes more than 25 memoized look-ups.',
+        )
+
+    def test_statements(self):
+        self.assertEqual(
+            0, self.work['statements'], 'A warm validation asks the database.'
+        )
+
+
+class UncachedTests(work.WorkTestCase):
+    """A token that the cache does not know."""
+
+    def test_roles(self):
+        token = self.issue()
+        self.get_token(token)
+        self.drop_tokens()
+
+        self.assertEqual(
+            2,
+            self.get_token(token)['roles'],
+            'A token that is not cached has its roles resolved again.',
+        )
+
+    def test_roles_of_an_issued_token(self):
+        with self.counted() as done:
+            self.issue_to_caller()
+
+        self.assertEqual(
+            1,
+            done['roles'],
+            'A token that is issued has its roles resolved again.',
+        )
+
+
+class RevocationTests(work.WorkTestCase):
+    """One DELETE /v3/auth/tokens."""
+
+    def setUp(self):
+        super().setUp()
+        first, token = self.issue(), self.issue()
+        self.get_token(token)
+        # An interval's pruning is not what a revocation costs.
+        self.config_fixture.config(group='revoke', prune_interval=0)
+        self.delete_token(first)
+        self.work = self.delete_token(token)
+
+    def test_validations(self):
+        self.assertEqual(
+            2,
+            self.work['validations'],
+            'A token that is to be revoked is validated more than once.',
+        )
+
+    def test_rendered_tokens(self):
+        self.assertEqual(
+            1,
+            self.work['rendered'],
+            "A revocation renders more than its caller's token.",
+        )
+
+    def test_catalogs(self):
+        self.assertEqual(
+            0,
+            self.work['catalogs'],
+            'A revocation makes a catalog that nobody reads.',
+        )
+
+    def test_statements(self):
+        self.assertEqual(
+            (2, 1),
+            (self.work['statements'], self.work['commits']),
+            'A revocation takes more than one INSERT, and one query of the '
+            'events before it.',
+        )

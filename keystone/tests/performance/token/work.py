@@ -1,0 +1,170 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Counts of what a request does."""
+
+import collections
+import contextlib
+import logging
+
+from dogpile.cache import region
+import fixtures
+from oslo_cache import testing
+import sqlalchemy
+
+from keystone.catalog import core as catalog
+from keystone.common import cache
+from keystone.common.cache import id_note
+from keystone.common import provider_api
+from keystone.common import render_token
+from keystone.common import sql
+from keystone.models import token_model
+from keystone.revoke import core as revoke_core
+from keystone.tests import unit
+from keystone.tests.unit import test_v3
+from keystone.token import provider
+
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class Work(collections.Counter):
+    """What was done: {kind of work: how often}."""
+
+    def count(self, kind, function):
+        """A function that counts its calls and then does what another does."""
+
+        def counted(*args, **kwargs):
+            self[kind] += 1
+            return function(*args, **kwargs)
+
+        return counted
+
+
+class WorkTestCase(test_v3.RestfulTestCase):
+    """A cloud with a catalog, a service user, and users with tokens."""
+
+    def setUp(self):
+        super().setUp()
+        # As a service logs, and shares a cache. The regions keep the backend
+        # that they were made with.
+        log = logging.getLogger('oslo_policy')
+        self.addCleanup(log.setLevel, log.level)
+        log.setLevel(logging.INFO)
+        self.config_fixture.config(
+            group='cache', backend='dogpile.cache.memcached'
+        )
+        # Nobody waits for the row of another test's revocation.
+        id_note.forget()
+        revoke_core.REVOKE_REGION.invalidate()
+        # A service user has the role that implies all others.
+        roles = [self.role, *(unit.new_role_ref() for _ in range(3))]
+        for role in roles[1:]:
+            PROVIDERS.role_api.create_role(role['id'], role)
+        for role, implied in zip(roles, roles[1:], strict=False):
+            PROVIDERS.role_api.create_implied_role(role['id'], implied['id'])
+        self.caller = self.get_scoped_token()
+
+    def issue(self):
+        """A token of a user of its own."""
+        user = unit.create_user(
+            PROVIDERS.identity_api, domain_id=self.domain['id']
+        )
+        PROVIDERS.assignment_api.create_grant(
+            self.role_id, user_id=user['id'], project_id=self.project_id
+        )
+        return self.get_requested_token(
+            self.build_authentication_request(
+                user_id=user['id'],
+                password=user['password'],
+                project_id=self.project_id,
+            )
+        )
+
+    def issue_to_caller(self):
+        """One more token of the caller."""
+        return self.get_scoped_token()
+
+    def drop_tokens(self):
+        """Have the cache forget all tokens."""
+        provider.TOKENS_REGION.invalidate()
+
+    def get_token(self, token, query=''):
+        """Validate a token; what that took."""
+        with self.counted() as work:
+            self.get(
+                f'/auth/tokens{query}',
+                token=self.caller,
+                headers={'X-Subject-Token': token},
+            )
+        return work
+
+    def delete_token(self, token):
+        """Revoke a token; what that took."""
+        with self.counted() as work:
+            self.delete(
+                '/auth/tokens',
+                token=self.caller,
+                headers={'X-Subject-Token': token},
+            )
+        return work
+
+    @contextlib.contextmanager
+    def counted(self):
+        """Count what is done in the block.
+
+        ``validations`` of tokens; tokens ``rendered``; ``catalogs`` asked
+        for; times that ``roles`` were resolved; ``lookups`` in memoized
+        functions; keys that the cache was asked for (``gets``) and told
+        (``sets``); SQL ``statements`` and ``commits``.
+        """
+        work = Work()
+
+        def count_statement(_connection, _cursor, statement, *_):
+            # SQLite is told of each transaction.
+            work['statements'] += not statement.startswith('BEGIN')
+
+        engine = sql.core._get_main_context_manager().writer.get_engine()
+        events = [
+            (engine, 'before_cursor_execute', count_statement),
+            (engine, 'commit', lambda _connection: work.update(commits=1)),
+        ]
+        look_up = region.CacheRegion.get_or_create
+
+        def count_lookup(of, *args, **kwargs):
+            work['lookups'] += of is not cache.CACHE_INVALIDATION_REGION
+            return look_up(of, *args, **kwargs)
+
+        patches = [
+            (region.CacheRegion, 'get_or_create', count_lookup),
+            *(
+                (where, name, work.count(kind, getattr(where, name)))
+                for kind, where, name in (
+                    ('validations', provider.Manager, 'validate_token'),
+                    (
+                        'rendered',
+                        render_token,
+                        'render_token_response_from_model',
+                    ),
+                    ('catalogs', catalog.Manager, 'get_v3_catalog'),
+                    ('roles', token_model.TokenModel, '_get_project_roles'),
+                    ('gets', testing.CacheIsolatingProxy, 'get'),
+                    ('sets', testing.CacheIsolatingProxy, 'set'),
+                )
+            ),
+        ]
+        with contextlib.ExitStack() as stack:
+            for patch in patches:
+                stack.enter_context(fixtures.MockPatchObject(*patch))
+            for event in events:
+                sqlalchemy.event.listen(*event)
+                stack.callback(sqlalchemy.event.remove, *event)
+            yield work
