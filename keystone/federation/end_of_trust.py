@@ -1,0 +1,91 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What ends when an identity provider or a protocol does."""
+
+import functools
+
+from keystone.common import cache
+from keystone.common.cache import after_write
+from keystone.common import provider_api
+from keystone.common import sql
+from keystone.federation import idp_enabled
+from keystone.identity.backends import sql_model
+from keystone import notifications
+
+PROVIDERS = provider_api.ProviderAPIs
+
+
+def drop_after(write):
+    """Decorate a function that creates or updates an identity provider.
+
+    :param write: takes the manager, its id, and a dict of what it is to have
+    """
+
+    @functools.wraps(write)
+    def wrapper(manager, idp_id, idp):
+        try:
+            return write(manager, idp_id, idp)
+        finally:
+            idp_enabled.REGION.invalidate()
+            if idp.get('enabled') is False:
+                _drop_tokens(idp_id)
+
+    return wrapper
+
+
+def end_after_delete(delete):
+    """Decorate a function that deletes an identity provider or a protocol.
+
+    Users who come from nowhere else are deleted with it, and dropped from the
+    cache here. The same people get the same ids if they sign in again, and
+    others stay: the tokens that all of them have are revoked.
+
+    :param delete: takes the manager, the identity provider's id, and the
+        protocol's if only that is deleted
+    """
+
+    @after_write.invalidate_again
+    def write(manager, *source):
+        try:
+            return delete(manager, *source)
+        finally:
+            cache.CACHE_REGION.invalidate()
+            idp_enabled.REGION.invalidate()
+            _drop_tokens(*source)
+
+    @functools.wraps(delete)
+    def wrapper(manager, idp_id, *protocol_id):
+        users = _users(idp_id, *protocol_id)
+        answer = write(manager, idp_id, *protocol_id)
+        for user_id in users:
+            PROVIDERS.revoke_api.revoke_by_user(user_id)
+        return answer
+
+    return wrapper
+
+
+def _drop_tokens(*source):
+    name = ', protocol '.join(source)
+    notifications.invalidate_token_cache_notification(
+        f'Identity provider {name} was disabled or deleted.'
+    )
+
+
+def _users(idp_id, protocol_id=None):
+    """Ids of the users who have come from there."""
+    user = sql_model.FederatedUser
+    with sql.session_for_read() as session:
+        query = session.query(user.user_id).filter(user.idp_id == idp_id)
+        if protocol_id is not None:
+            query = query.filter(user.protocol_id == protocol_id)
+        return sorted({row[0] for row in query})
