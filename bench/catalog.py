@@ -110,7 +110,7 @@ def measure(side, size, projects, seconds):
     for _ in range(_WARM):
         client.rescope(side.keystone, token, own)
     body = client.rescoping(token, own)
-    rates['rescope'] = load.post(side.url, {}, body, seconds, CLIENTS)
+    rates['rescope'] = load.post(side.url, {}, [body] * CLIENTS, seconds)
     rates = {name: dataclasses.asdict(one) for name, one in rates.items()}
     return rates, times
 

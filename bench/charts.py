@@ -170,6 +170,42 @@ def catalog(points):
     return [(caption, _svg(figure, 'catalog'))]
 
 
+def s3(points):
+    """Checked requests per second.
+
+    :param points: what :func:`bench.s3.run` gave
+    :returns: list of (caption, SVG)
+    """
+    figure, panels = _grid(1)
+    width = 0.35
+    for place, (side, style) in enumerate(_SIDES.items()):
+        values = [point[side]['rate'] for point in points]
+        ends = [point[side]['rate_spread'] for point in points]
+        pairs = list(zip(values, ends, strict=True))
+        reach = [
+            [value - least for value, (least, _) in pairs],
+            [most - value for value, (_, most) in pairs],
+        ]
+        bars = panels[0].bar(
+            [number + place * width for number in range(len(points))],
+            values, width, yerr=reach, capsize=3, label=side,
+            color=style['color'], hatch='//' if side == 'stock' else None,
+        )  # fmt: skip
+        panels[0].bar_label(bars, fmt='{:.0f}', label_type='center')
+    panels[0].set_xticks(
+        [number + width / 2 for number in range(len(points))],
+        [point['kind'] for point in points],
+    )
+    panels[0].set_ylabel('requests per second')
+    panels[0].legend()
+    caption = (
+        'Signed requests that Keystone checks per second, four clients with a '
+        'credential each. Median of the rounds; the bars span the least and '
+        'the most.'
+    )
+    return [(caption, _svg(figure, 's3'))]
+
+
 def _grid(count):
     columns = min(count, 2)
     rows = -(-count // columns)
@@ -217,4 +253,5 @@ def _svg(figure, salt):
     figure.savefig(output, format='svg', metadata={'Date': None})
     pyplot.close(figure)
     text = output.getvalue()
-    return text[text.index('<svg') :]
+    lines = text[text.index('<svg') :].splitlines()
+    return '\n'.join(line.rstrip() for line in lines) + '\n'

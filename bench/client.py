@@ -81,15 +81,39 @@ def revoke(keystone, caller, subject):
     _call('DELETE', keystone, headers(subject, caller))
 
 
+def access_keys(side, count):
+    """Have access keys made for the admin, in the admin's project.
+
+    :param side: a :class:`bench.rig.Side`
+    :returns: list of (access key, secret)
+    """
+    keystone = side.keystone
+    caller = headers(token(keystone))
+    with _open('GET', keystone, '/auth/tokens', caller) as answer:
+        subject = json.load(answer)['token']
+    path = f'/users/{subject["user"]["id"]}/credentials/OS-EC2'
+    body = json.dumps({'tenant_id': subject['project']['id']}).encode()
+    found = []
+    for _ in range(count):
+        with _open('POST', keystone, path, caller, body) as answer:
+            credential = json.load(answer)['credential']
+        found.append((credential['access'], credential['secret']))
+    return found
+
+
 def _call(method, keystone, more=None, body=None):
+    with _open(method, keystone, '/auth/tokens', more, body) as answer:
+        return answer.headers
+
+
+def _open(method, keystone, path, more=None, body=None):
     request = urllib.request.Request(
-        f'{keystone.url}/auth/tokens',
+        f'{keystone.url}{path}',
         data=body,
         method=method,
         headers={'Content-Type': 'application/json', **(more or {})},
     )
     try:
-        with urllib.request.urlopen(request, timeout=300) as answer:
-            return answer.headers
+        return urllib.request.urlopen(request, timeout=300)
     except OSError as error:
-        raise errors.Error(f'{method} /v3/auth/tokens: {error}')
+        raise errors.Error(f'{method} /v3{path}: {error}')

@@ -55,20 +55,6 @@ def get(url, headers, seconds, clients):
     return parse(_run([_command(url, headers, clients, limit)])[0])
 
 
-def post(url, headers, body, seconds, clients):
-    """Send the same body to a URL again and again for some seconds.
-
-    :param body: bytes, in JSON
-    :raises patchset.errors.Error: an answer was not a success
-    """
-    limit = ['-t', str(seconds), '-n', str(seconds * _MOST)]
-    with tempfile.NamedTemporaryFile(prefix='ks-ab-') as file:
-        file.write(body)
-        file.flush()
-        limit += ['-p', file.name, '-T', 'application/json']
-        return parse(_run([_command(url, headers, clients, limit)])[0])
-
-
 def each(url, headers, requests):
     """Ask for a URL a few times by each of several clients at once.
 
@@ -101,17 +87,34 @@ def together(url, headers, seconds):
     return _at_once(url, headers, limit)[0]
 
 
-def _at_once(url, headers, limit):
+def post(url, headers, bodies, seconds):
+    """Send a body to a URL for some seconds, by several clients at once.
+
+    :param headers: {name: value} of each request
+    :param bodies: for each client, the JSON that it sends, as bytes
+    :returns: one :class:`Measure` of them all
+    :raises patchset.errors.Error: an answer was not a success
+    """
+    limit = ['-t', str(seconds), '-n', str(seconds * _MOST)]
+    return _at_once(url, [headers] * len(bodies), limit, bodies)[0]
+
+
+def _at_once(url, headers, limit, bodies=None):
     """Run a client for each of the headers; their sum and their reports."""
     with tempfile.TemporaryDirectory(prefix='ks-ab-') as folder:
         paths = [
             pathlib.Path(folder) / str(number)
             for number in range(len(headers))
         ]
+        options = [[*limit, '-g', str(path)] for path in paths]
+        for words, body in zip(options, bodies or (), strict=False):
+            sent = pathlib.Path(f'{words[-1]}.json')
+            sent.write_bytes(body)
+            words += ['-p', str(sent), '-T', 'application/json']
         reports = _run(
             [
-                _command(url, one, 1, [*limit, '-g', str(path)])
-                for one, path in zip(headers, paths, strict=True)
+                _command(url, one, 1, words)
+                for one, words in zip(headers, options, strict=True)
             ]
         )
         times = []

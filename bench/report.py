@@ -27,6 +27,7 @@ from bench import charts as drawing
 from bench import mixed
 from bench import prune
 from bench import revocations
+from bench import s3
 
 _EXPERIMENTS = {
     'revocations': (
@@ -45,6 +46,7 @@ _EXPERIMENTS = {
         drawing.catalog,
         'Does the size of the catalog matter?',
     ),
+    's3': (s3, drawing.s3, 'What does a signed request cost?'),
 }
 _PAGE = """<!DOCTYPE html>
 <html lang="en">

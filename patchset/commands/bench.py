@@ -22,6 +22,7 @@ experiments:
   mixed        validations per second while other tokens are revoked
   prune        what expired events cost a revocation, and their removal
   catalog      validations and rescopings per second against the endpoints
+  s3           signed requests of S3 and EC2 checked per second
 
 report draws the results of a folder on one page, report.html there, which
 needs no other file, and each chart once more as SVG. It is no experiment, and
@@ -41,6 +42,7 @@ from bench import mixed
 from bench import plan
 from bench import prune
 from bench import revocations
+from bench import s3
 from patchset import arguments
 from patchset import environment
 from patchset import errors
@@ -57,6 +59,7 @@ EXPERIMENTS = {
     'mixed': mixed,
     'prune': prune,
     'catalog': catalog,
+    's3': s3,
 }
 
 
@@ -102,6 +105,8 @@ def run(args):
     """Run one experiment, or draw what they gave."""
     if args.kind and args.experiment != 'revocations':
         raise errors.UsageError('--kind goes with revocations')
+    if args.database != 'mariadb' and args.experiment == 'catalog':
+        raise errors.UsageError('catalog is filled in the SQL of mariadb')
     stopping.in_order()
     pin = arguments.pin(args)
     if args.experiment == 'report':

@@ -23,6 +23,7 @@ import testtools
 
 from patchset import deployment
 from patchset import environment
+from patchset import keystone_conf
 from patchset import pins
 from patchset import trees
 from patchset.services import mariadb
@@ -41,6 +42,16 @@ class Client:
 
     def ask(self, method, path, token=None, subject=None, body=None):
         """Status and subject token of the answer to one request."""
+        status, headers, _ = self.call(method, path, token, subject, body)
+        return status, headers['X-Subject-Token']
+
+    def call(self, method, path, token=None, subject=None, body=None):
+        """Status, headers and body of the answer to one request.
+
+        :param body: bytes, or what is to be sent as JSON
+        """
+        if body is not None and not isinstance(body, bytes):
+            body = json.dumps(body).encode()
         connection = http.client.HTTPConnection(
             '127.0.0.1', self._keystone.port, timeout=60
         )
@@ -50,12 +61,9 @@ class Client:
         if subject:
             headers['X-Subject-Token'] = subject
         try:
-            connection.request(
-                method, '/v3' + path, body and json.dumps(body), headers
-            )
+            connection.request(method, '/v3' + path, body, headers)
             answer = connection.getresponse()
-            answer.read()
-            return answer.status, answer.getheader('X-Subject-Token')
+            return answer.status, answer.headers, answer.read()
         finally:
             connection.close()
 
@@ -73,7 +81,7 @@ class Client:
         return self.ask('DELETE', '/auth/tokens', token, subject)[0]
 
 
-class TwoKeystones(testtools.TestCase):
+class KeystonesTestCase(testtools.TestCase):
     """Two Keystones with one database."""
 
     def setUp(self):
@@ -83,15 +91,24 @@ class TwoKeystones(testtools.TestCase):
         self.database.start()
         self.addCleanup(self.database.stop)
 
-    def keystones(self, cache, processes=1, **revoke):
+    def keystones(self, cache, options=None, processes=1, **revoke):
         """Start two Keystones with one database, as root of both the admin.
 
+        :param options: more of {section: {option: value}}
         :param processes: how many workers each of them has
         :returns: a client of each, and the admin's password
         """
         pin = pins.load(pins.newest())
         venv = environment.Environment(pin.release, 'run').ensure()
-        keys = {'key_repository': self.folder / 'one' / 'fernet-keys'}
+        settings = keystone_conf.merge(
+            {
+                'identity': {'password_hash_rounds': 4},
+                'fernet_tokens': self.keys('fernet-keys'),
+                'credential': self.keys('credential-keys'),
+                'revoke': {'sync_interval': BOUND, **revoke},
+            },
+            options,
+        )
         password = 'of-both'
         clients = []
         for name in ('one', 'two'):
@@ -100,19 +117,19 @@ class TwoKeystones(testtools.TestCase):
                 port=server.free_port(),
                 database=self.database.url('keystone'),
                 cache=cache, password=password, processes=processes,
-                options={
-                    'identity': {'password_hash_rounds': 4},
-                    'fernet_tokens': keys,
-                    'revoke': {'sync_interval': BOUND, **revoke},
-                },
+                options=settings,
             )  # fmt: skip
             keystone.__enter__()
             self.addCleanup(keystone.stop)
             clients.append(Client(keystone))
         return clients, password
 
+    def keys(self, name):
+        """Keys of the first one, for both."""
+        return {'key_repository': self.folder / 'one' / name}
 
-class TwoKeystonesTestCase(TwoKeystones):
+
+class TwoKeystonesTestCase(KeystonesTestCase):
     def run_rounds(self, clients, password, rounds, pause):
         one, two = clients
         user = {

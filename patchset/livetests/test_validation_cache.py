@@ -25,7 +25,7 @@ ROUNDS = int(os.environ.get('KS_ROUNDS', 100))
 _ASKED = 4
 
 
-class ValidationCacheTests(test_two_keystones.TwoKeystones):
+class ValidationCacheTests(test_two_keystones.KeystonesTestCase):
     """No answer that was kept outlives a write that was answered."""
 
     def setUp(self):

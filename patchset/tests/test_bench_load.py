@@ -45,6 +45,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.answer(200)
 
+    def do_POST(self):
+        length = int(self.headers['Content-Length'])
+        body = self.rfile.read(length), self.headers['Content-Type']
+        with self.server.lock:
+            self.server.bodies[body] += 1
+        self.answer(200)
+
     def do_DELETE(self):
         self.answer(204)
 
@@ -74,6 +81,7 @@ class ServerTestCase(testtools.TestCase):
             ('127.0.0.1', 0), Handler
         )
         self.server.asked = collections.Counter()
+        self.server.bodies = collections.Counter()
         self.server.codes = {}
         self.server.gate = None
         self.server.connections = 0
@@ -110,6 +118,15 @@ class LoadTestCase(ServerTestCase):
         self.assertLessEqual(measure.requests, self.server.asked.total())
         self.assertGreaterEqual(measure.requests, 3)
         self.assertLessEqual(measure.p50, measure.p99)
+
+    def test_each_client_sends_its_own_body(self):
+        headers = {'X-Subject-Token': 'a'}
+        load.post(self.url, headers, [b'1', b'[2]'], 1)
+        self.assertEqual({('POST', 'a')}, set(self.server.asked))
+        self.assertEqual(
+            {(body, 'application/json') for body in (b'1', b'[2]')},
+            set(self.server.bodies),
+        )
 
     def test_one_refused_client_is_no_result(self):
         self.server.codes['GET', 'b'] = 404

@@ -1,0 +1,112 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Signed requests per second that Keystone checks for others.
+
+An object store asks ``POST /v3/s3tokens`` about each, a compute cloud ``POST
+/v3/ec2tokens``. Four clients ask at once, each about a credential of its own,
+again and again; the caller is the admin. Sides swap turns from round to round,
+and each is compared with stock in the same round.
+"""
+
+import dataclasses
+
+from bench import client
+from bench import load
+from bench import rig
+from bench import signing
+from bench import summary
+from bench import table
+from patchset import progress
+
+KINDS = {'s3tokens': signing.s3, 'ec2tokens': signing.ec2}
+SECONDS = {'small': 3, 'full': 10}
+REPEATS = {'small': 3, 'full': 5}
+CLIENTS = 4
+_WARM = 1  # seconds
+
+
+def run(plan):
+    """Run the experiment.
+
+    :param plan: a :class:`bench.plan.Plan`
+    :returns: what :func:`points` gives
+    """
+    seconds, repeats = SECONDS[plan.scale], REPEATS[plan.scale]
+    measured = {}
+    with rig.both(plan) as sides:
+        keys = {side.name: client.access_keys(side, CLIENTS) for side in sides}
+        for number in range(repeats):
+            for kind in KINDS:
+                for side in rig.turn(sides, number):
+                    one = measure(side, kind, keys[side.name], seconds)
+                    measured.setdefault((side.name, kind), []).append(one)
+                    progress.step(
+                        f'{number + 1} of {repeats}: {kind}, {side.name}: '
+                        f'{table.rate(one["rate"])}/s'
+                    )
+    return points(measured)
+
+
+def measure(side, kind, keys, seconds):
+    """One slice of time, after a warm-up.
+
+    :param keys: for each client, its (access key, secret)
+    :returns: dict with the fields of :class:`bench.load.Measure`
+    """
+    url = f'{side.keystone.url}/{kind}'
+    headers = {'X-Auth-Token': client.token(side.keystone)}
+    bodies = [KINDS[kind](*key) for key in keys]
+    load.post(url, headers, bodies, _WARM)
+    return dataclasses.asdict(load.post(url, headers, bodies, seconds))
+
+
+def points(measured):
+    """Sum up the rounds.
+
+    :param measured: {(side, kind): list of what :func:`measure` gave}
+    :returns: list of dicts, one per kind: ``kind``, and for each side what
+        :func:`bench.summary.of` gives, compared with stock
+    """
+    found = []
+    for kind in KINDS:
+        stock = [run['rate'] for run in measured['stock', kind]]
+        point = {'kind': kind}
+        for side in ('stock', 'patched'):
+            point[side] = summary.of(measured[side, kind], stock)
+            for end in ('', '_spread'):
+                point[side][f'of_stock{end}'] = point[side].pop(
+                    f'of_own_0{end}'
+                )
+        found.append(point)
+    return found
+
+
+def text(found):
+    """The points as a table."""
+    head = ['request', 'side', '1/s', 'of stock', 'spread', 'p50 ms']
+    rows = []
+    for point in found:
+        for side in ('stock', 'patched'):
+            one = point[side]
+            rows.append(
+                [
+                    point['kind'], side, table.rate(one['rate']),
+                    table.percent(one['of_stock']),
+                    table.spread(
+                        [100 * share for share in one['of_stock_spread']],
+                        '{:.1f}',
+                    ),
+                    f'{one["p50"]:.0f}', f'{one["p99"]:.0f}', one['repeats'],
+                ]
+            )  # fmt: skip
+    return table.render([*head, 'p99 ms', 'runs'], rows)

@@ -1,0 +1,72 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Requests as clients of S3 and EC2 sign them.
+
+They tell no time, so that they never expire.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import urllib.parse
+
+_SCOPE = ('20261102', 'region', 's3', 'aws4_request')
+_HOST, _PATH = 'cloud.example', '/'
+
+
+def s3(access, secret):
+    """Body of a request to /v3/s3tokens, signed by version 4.
+
+    :param access: the access key
+    :param secret: its secret
+    :returns: bytes
+    """
+    digest = hashlib.sha256(b'a request').hexdigest()
+    text = '\n'.join(
+        ('AWS4-HMAC-SHA256', '20261102T100000Z', '/'.join(_SCOPE), digest)
+    )
+    key = ('AWS4' + secret).encode()
+    for part in _SCOPE:
+        key = _sign(key, part)
+    credentials = {
+        'access': access,
+        'signature': _sign(key, text).hex(),
+        'token': base64.urlsafe_b64encode(text.encode()).decode(),
+    }
+    return json.dumps({'credentials': credentials}).encode()
+
+
+def ec2(access, secret):
+    """Body of a request to /v3/ec2tokens, signed by version 2."""
+    parameters = {
+        'AWSAccessKeyId': access,
+        'SignatureMethod': 'HmacSHA256',
+        'SignatureVersion': '2',
+    }
+    query = urllib.parse.urlencode(parameters)
+    text = '\n'.join(('GET', _HOST, _PATH, query))
+    signature = base64.b64encode(_sign(secret.encode(), text)).decode()
+    credentials = {
+        'access': access,
+        'signature': signature,
+        'host': _HOST,
+        'verb': 'GET',
+        'path': _PATH,
+        'params': parameters,
+    }
+    return json.dumps({'credentials': credentials}).encode()
+
+
+def _sign(key, text):
+    return hmac.new(key, text.encode(), hashlib.sha256).digest()

@@ -1,0 +1,113 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Two Keystones: delete a credential on one, sign with it at the other."""
+
+import http.client
+import json
+import os
+import time
+
+from bench import signing
+from patchset.livetests import test_two_keystones
+from patchset.services import memcached
+
+ROUNDS = int(os.environ.get('KS_ROUNDS', 2000)) // 20
+BOUND = 2  # seconds, for the Keystones that share no cache
+
+
+class CredentialsTestCase(test_two_keystones.KeystonesTestCase):
+    def begin(self, cache):
+        """Start both, and sign the admin in.
+
+        :returns: a client of each
+        """
+        clients, password = self.keystones(
+            cache, {'credential': {'cache_time': BOUND}}
+        )
+        identity = {
+            'methods': ['password'],
+            'password': {
+                'user': {
+                    'name': 'admin',
+                    'password': password,
+                    'domain': {'id': 'default'},
+                }
+            },
+        }
+        scope = {'project': {'name': 'admin', 'domain': {'id': 'default'}}}
+        body = {'auth': {'identity': identity, 'scope': scope}}
+        _, headers, answer = clients[0].call('POST', '/auth/tokens', body=body)
+        self.caller = headers['X-Subject-Token']
+        token = json.loads(answer)['token']
+        self.path = f'/users/{token["user"]["id"]}/credentials/OS-EC2'
+        self.project_id = token['project']['id']
+        return clients
+
+    def create(self, client):
+        """Have an access key made; it and its secret."""
+        status, _, answer = client.call(
+            'POST', self.path, self.caller, body={'tenant_id': self.project_id}
+        )
+        self.assertEqual(http.client.CREATED, status, answer)
+        credential = json.loads(answer)['credential']
+        return credential['access'], credential['secret']
+
+    def delete(self, client, access):
+        status, _, answer = client.call(
+            'DELETE', f'{self.path}/{access}', self.caller
+        )
+        self.assertEqual(http.client.NO_CONTENT, status, answer)
+
+    def check(self, client, key):
+        """Status of a request that is signed with a key, for S3 and EC2."""
+        one, other = (
+            client.call('POST', path, self.caller, body=sign(*key))[0]
+            for path, sign in (
+                ('/s3tokens', signing.s3),
+                ('/ec2tokens', signing.ec2),
+            )
+        )
+        self.assertEqual(one, other)
+        return one
+
+    def run_rounds(self, clients, rounds, pause):
+        """Delete keys that both know; how often one was still accepted."""
+        one, two = clients
+        kept = self.create(one)
+        accepted = 0
+        for _ in range(rounds):
+            key = self.create(one)
+            for client in (one, two, two):
+                self.assertEqual(http.client.OK, self.check(client, key))
+            self.delete(one, key[0])
+            self.assertEqual(http.client.NOT_FOUND, self.check(one, key))
+            time.sleep(pause)
+            status = self.check(two, key)
+            accepted += status == http.client.OK
+            self.assertIn(status, (http.client.OK, http.client.NOT_FOUND))
+            one, two = two, one
+        for client in clients:
+            self.assertEqual(http.client.OK, self.check(client, kept))
+        return accepted
+
+    def test_deleted_with_a_shared_cache(self):
+        cache = memcached.Memcached()
+        cache.start()
+        self.addCleanup(cache.stop)
+        clients = self.begin(cache.url)
+        self.assertEqual(0, self.run_rounds(clients, ROUNDS, 0))
+
+    def test_deleted_without_a_shared_cache_past_the_bound(self):
+        clients = self.begin(None)
+        rounds = max(1, ROUNDS // 50)
+        self.assertEqual(0, self.run_rounds(clients, rounds, BOUND + 1))
