@@ -103,7 +103,8 @@ class ValidationCache:
             self.counts['hit'] += 1
             return entry.answer
         self.counts[f'miss: {flaw}'] += 1
-        if flaw not in ('clock', 'events'):
+        # A request that came in earlier says nothing of a later answer.
+        if look.began > entry.began and flaw not in ('clock', 'events'):
             self._store.drop(look.key, entry)
         return None
 

@@ -49,7 +49,7 @@ class Entry:
         """
         if look.now >= self.until:
             return 'expired'
-        if look.now < self.made:
+        if look.now < self.made and look.began > self.began:
             # A clock that went back proves nothing.
             return 'clock'
         if self.stamps is not look.stamps and self.stamps != look.stamps:

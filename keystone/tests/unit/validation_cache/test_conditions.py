@@ -300,3 +300,49 @@ class LateTests(base.ValidationCacheTestCase):
 
         with self.counted(miss__changed=1, kept=1):
             self.ask(subject)
+
+    def test_later_answer_is_given_to_an_early_request(self):
+        subject = self.get_scoped_token()
+        early = self.cache.look(self.environ(subject))
+        with self.counted(miss__unknown=1, kept=1):
+            self.ask(subject)
+
+        self.assertIsNotNone(self.cache.find(early))
+
+    def test_early_request_leaves_a_later_answer(self):
+        subject = self.get_scoped_token()
+        early = self.cache.look(self.environ(subject))
+        stamps.written()
+        with self.counted(miss__unknown=1, kept=1):
+            self.ask(subject)
+
+        with self.counted(miss__changed=1):
+            self.assertIsNone(self.cache.find(early))
+        self.assertHit(subject)
+
+    def test_early_request_waits_for_a_later_answer(self):
+        subject = self.get_scoped_token()
+        look = self.cache.look
+        early = look(self.environ(subject))
+        stamps.written()
+        held, go = self.hold()
+        thread = threading.Thread(target=self.ask, args=(subject,))
+        thread.start()
+        self.assertTrue(held.wait(20))
+        join = self.cache.lead
+
+        def wait(look):
+            go.set()
+            return join(look)
+
+        looks = iter([early])
+        self.cache.lead = wait
+        self.cache.look = lambda environ: next(looks, None) or look(environ)
+        with self.counted(
+            miss__unknown=1, miss__changed=1, waited=1, kept=1, hit=1
+        ):
+            answer = self.ask(subject)
+            thread.join(20)
+
+        del self.cache.look, self.cache.lead
+        self.assertSame(self.assertHit(subject), answer)

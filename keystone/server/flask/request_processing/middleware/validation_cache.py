@@ -48,8 +48,13 @@ class ValidationCacheMiddleware:
             finally:
                 self.cache.done(look)
         answer = self._find(look)
+        if answer is None:
+            # The other may have begun later, and have seen a change.
+            look, answer = self._look_up(environ)
         if answer is not None:
             return _give(answer, environ, start_response)
+        if look is None:
+            return self._app(environ, start_response)
         return self._ask(look, environ, start_response)
 
     def _look_up(self, environ):
