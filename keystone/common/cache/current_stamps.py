@@ -19,6 +19,9 @@ what the server has is compared in the form in which the server keeps it.
 import collections
 import functools
 
+from dogpile.cache import api
+
+from keystone.common.cache import region_ids
 from keystone.common.cache import stamps
 import keystone.conf
 
@@ -45,23 +48,41 @@ def read():
     found = _read_raw(keys)
     if found == seen.found and changes == seen.changes and keys == seen.keys:
         return seen.stamps
-    if not CONF.cache.enabled or not CONF.cache_stamps.together:
-        return None
-    current = stamps.read_anew()
-    changes = stamps._history.changes
-    # What is there before and after is what was read in between.
-    if current is not None and _read_raw(keys) == found:
+    current = _read_anew()
+    # What is there before and after is what was read in between. That the
+    # history has gone on may be for an id that the server has not taken.
+    is_sure = current is not None and _is_whole(found)
+    if is_sure and _read_raw(keys) == found:
         _seen = _Seen(keys, found, changes, current)
     return current
+
+
+def _read_anew():
+    if not CONF.cache.enabled or not CONF.cache_stamps.together:
+        return None
+    return stamps.read_anew()
+
+
+def _is_whole(found):
+    return found is not api.NO_VALUE and not any(
+        value is None or value is api.NO_VALUE for value in found
+    )
 
 
 def _read_raw(keys):
     region = stamps._stamps[keys[0]]._invalidation_region
     backend = region.actual_backend
     mangled = [_mangled(region.key_mangler, key) for key in keys]
+    get = backend.get_multi
     if region.deserializer:
-        return backend.get_serialized_multi(mangled)
-    return backend.get_multi(mangled)
+        get = backend.get_serialized_multi
+    guard = _guard_of(region, region.backend)
+    return guard.ask(get, mangled) if guard else get(mangled)
+
+
+@functools.lru_cache(maxsize=16)
+def _guard_of(region, backend):
+    return region_ids.guard_of(region)
 
 
 @functools.lru_cache(maxsize=256)

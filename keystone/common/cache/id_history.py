@@ -39,7 +39,7 @@ class IdHistory:
     """
 
     def __init__(self):
-        #: How often the ids that are in force have changed.
+        #: How often the ids that are in force have, or may have, changed.
         self.changes = 0
         self._moments = itertools.count()
         self._latest = {}
@@ -67,6 +67,7 @@ class IdHistory:
         if self._latest.get(key, (None,))[0] == region_id:
             return
         with self._lock:
+            self.changes += 1
             latest, since = self._latest.get(key, (None, -1))
             if began <= since:
                 return
@@ -74,7 +75,6 @@ class IdHistory:
             if latest is not None:
                 self._retire(key, latest, moment)
             self._latest[key] = (region_id, moment)
-            self.changes += 1
 
     def outdate(self, key):
         """Note that the id a region has must not be used any more."""

@@ -22,6 +22,10 @@ import threading
 # Bytes of an id that are random, in this release as in an unpatched one.
 _RANDOM = 10
 
+#: Note of an id that one process uses for itself, while it cannot trust the
+#: one that all share. What others invalidate does not show in it.
+UNSHARED = b'-'
+
 _notes = threading.local()
 _always = {}
 

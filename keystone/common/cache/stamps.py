@@ -19,6 +19,7 @@ region, changes when single values are deleted or replaced.
 
 import contextvars
 import functools
+import threading
 
 from oslo_cache import core as oslo_cache
 from oslo_context import context as oslo_context
@@ -203,6 +204,7 @@ class Stamp:
         self._region_key = manager._region_key
         self._invalidation_region = manager._invalidation_region
         self._manager = manager
+        self._given = threading.local()
 
     def is_region_key(self, key):
         return self._manager.is_region_key(key)
@@ -213,9 +215,16 @@ class Stamp:
 
         :raises: what the cache server's client raises, if that fails
         """
-        if not CONF.cache_stamps.together:
-            return self._manager.region_id
-        return _ids(oslo_context.get_current())[self._region_key]
+        if CONF.cache_stamps.together:
+            region_id = _ids(oslo_context.get_current())[self._region_key]
+        else:
+            region_id = self._manager.region_id
+        self._given.id = region_id
+        return region_id
+
+    def is_shared(self):
+        """Whether other processes use the id that this thread got last."""
+        return not _is_unshared(getattr(self._given, 'id', b''))
 
     def invalidate_region(self):
         """Give the region a new id, and return it.
@@ -284,7 +293,8 @@ class _Growing(Stamp):
 class _Ids(dict):
     """The id of each region, by its key.
 
-    :ivar are_stored: False if the server did not take some of them
+    :ivar are_stored: False if the server did not take some of them, or has
+        others that this process must not use
     """
 
     are_stored = True
@@ -334,8 +344,7 @@ def _fetch(keys):
     lost = []
     for key, region_id in zip(keys, found):
         if _is_good(key, region_id, began):
-            _history.seen(key, region_id, began)
-            ids[key] = region_id
+            _take(ids, key, region_id, began)
         else:
             lost.append(key)
     if lost:
@@ -347,6 +356,19 @@ def _is_good(key, region_id, began):
     if region_id is oslo_cache.NO_VALUE:
         return False
     return not _history.is_outdated(key, region_id, began)
+
+
+def _is_unshared(region_id):
+    return id_note.read(region_id) == id_note.UNSHARED
+
+
+def _take(ids, key, region_id, began):
+    ids[key] = region_id
+    if _is_unshared(region_id):
+        # It takes the place of none, and tells nothing.
+        ids.are_stored = False
+    else:
+        _history.seen(key, region_id, began)
 
 
 def _replace(region, keys, ids):
@@ -361,8 +383,7 @@ def _replace(region, keys, ids):
     found = region.get_multi(keys, ignore_expiration=True)
     for key, region_id in zip(keys, found):
         if _is_good(key, region_id, began):
-            _history.seen(key, region_id, began)
-            ids[key] = region_id
+            _take(ids, key, region_id, began)
         else:
             # As good as no cache, for this request.
             ids[key] = new[key]
