@@ -18,14 +18,13 @@ import os
 import time
 
 from bench import signing
-from patchset.livetests import test_two_keystones
-from patchset.services import memcached
+from patchset.livetests import keystones
 
 ROUNDS = int(os.environ.get('KS_ROUNDS', 2000)) // 20
-BOUND = 2  # seconds, for the Keystones that share no cache
+BOUND = keystones.BOUND
 
 
-class CredentialsTestCase(test_two_keystones.KeystonesTestCase):
+class CredentialsTestCase(keystones.KeystonesTestCase):
     def begin(self, cache):
         """Start both, and sign the admin in.
 
@@ -101,10 +100,7 @@ class CredentialsTestCase(test_two_keystones.KeystonesTestCase):
         return accepted
 
     def test_deleted_with_a_shared_cache(self):
-        cache = memcached.Memcached()
-        cache.start()
-        self.addCleanup(cache.stop)
-        clients = self.begin(cache.url)
+        clients = self.begin(self.memcached())
         self.assertEqual(0, self.run_rounds(clients, ROUNDS, 0))
 
     def test_deleted_without_a_shared_cache_past_the_bound(self):

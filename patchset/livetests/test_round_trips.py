@@ -22,8 +22,8 @@ from patchset import deployment
 from patchset import environment
 from patchset import pins
 from patchset import trees
+from patchset.livetests import keystones
 from patchset.livetests import relay
-from patchset.livetests import test_two_keystones
 from patchset.services import memcached
 from patchset.services import server
 
@@ -67,7 +67,7 @@ class RoundTripsTests(testtools.TestCase):
             'password': keystone.password,
             'domain': {'id': 'default'},
         }
-        client = test_two_keystones.Client(keystone)
+        client = keystones.Client(keystone)
         return client, self.issue(client)
 
     def issue(self, client):

@@ -13,123 +13,16 @@
 """Two Keystones: revoke on one, validate on the other."""
 
 import http.client
-import json
 import os
-import pathlib
 import time
 
-import fixtures
-import testtools
-
-from patchset import deployment
-from patchset import environment
-from patchset import keystone_conf
-from patchset import pins
-from patchset import trees
-from patchset.services import mariadb
-from patchset.services import memcached
-from patchset.services import server
+from patchset.livetests import keystones
 
 ROUNDS = int(os.environ.get('KS_ROUNDS', 2000))
-BOUND = 2  # seconds, for the Keystones that share no cache
+BOUND = keystones.BOUND
 
 
-class Client:
-    """Requests to one Keystone."""
-
-    def __init__(self, keystone):
-        self._keystone = keystone
-
-    def ask(self, method, path, token=None, subject=None, body=None):
-        """Status and subject token of the answer to one request."""
-        status, headers, _ = self.call(method, path, token, subject, body)
-        return status, headers['X-Subject-Token']
-
-    def call(self, method, path, token=None, subject=None, body=None):
-        """Status, headers and body of the answer to one request.
-
-        :param body: bytes, or what is to be sent as JSON
-        """
-        if body is not None and not isinstance(body, bytes):
-            body = json.dumps(body).encode()
-        connection = http.client.HTTPConnection(
-            '127.0.0.1', self._keystone.port, timeout=60
-        )
-        headers = {'Content-Type': 'application/json'}
-        if token:
-            headers['X-Auth-Token'] = token
-        if subject:
-            headers['X-Subject-Token'] = subject
-        try:
-            connection.request(method, '/v3' + path, body, headers)
-            answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read()
-        finally:
-            connection.close()
-
-    def issue(self, **identity):
-        """A token, from a password or from another token."""
-        body = {'auth': {'identity': identity}}
-        status, token = self.ask('POST', '/auth/tokens', body=body)
-        assert status == http.client.CREATED, status
-        return token
-
-    def validate(self, token, subject):
-        return self.ask('GET', '/auth/tokens', token, subject)[0]
-
-    def revoke(self, token, subject):
-        return self.ask('DELETE', '/auth/tokens', token, subject)[0]
-
-
-class KeystonesTestCase(testtools.TestCase):
-    """Two Keystones with one database."""
-
-    def setUp(self):
-        super().setUp()
-        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.database = mariadb.MariaDB()
-        self.database.start()
-        self.addCleanup(self.database.stop)
-
-    def keystones(self, cache, options=None, processes=1, **revoke):
-        """Start two Keystones with one database, as root of both the admin.
-
-        :param options: more of {section: {option: value}}
-        :param processes: how many workers each of them has
-        :returns: a client of each, and the admin's password
-        """
-        pin = pins.load(pins.newest())
-        venv = environment.Environment(pin.release, 'run').ensure()
-        settings = keystone_conf.merge(
-            {
-                'identity': {'password_hash_rounds': 4},
-                'fernet_tokens': self.keys('fernet-keys'),
-                'credential': self.keys('credential-keys'),
-                'revoke': {'sync_interval': BOUND, **revoke},
-            },
-            options,
-        )
-        password = 'of-both'
-        clients = []
-        for name in ('one', 'two'):
-            keystone = deployment.Deployment(
-                trees.get(pin), venv, self.folder / name,
-                port=server.free_port(),
-                database=self.database.url('keystone'),
-                cache=cache, password=password, processes=processes,
-                options=settings,
-            )  # fmt: skip
-            keystone.__enter__()
-            self.addCleanup(keystone.stop)
-            clients.append(Client(keystone))
-        return clients, password
-
-    def keys(self, name):
-        """Keys of the first one, for both."""
-        return {'key_repository': self.folder / 'one' / name}
-
-
-class TwoKeystonesTestCase(KeystonesTestCase):
+class TwoKeystonesTestCase(keystones.KeystonesTestCase):
     def run_rounds(self, clients, password, rounds, pause):
         one, two = clients
         user = {
@@ -152,10 +45,7 @@ class TwoKeystonesTestCase(KeystonesTestCase):
         return accepted
 
     def test_nothing_revoked_is_accepted(self):
-        cache = memcached.Memcached()
-        cache.start()
-        self.addCleanup(cache.stop)
-        clients, password = self.keystones(cache.url)
+        clients, password = self.keystones(self.memcached())
         self.assertEqual(0, self.run_rounds(clients, password, ROUNDS, 0))
 
     def test_without_a_shared_cache(self):

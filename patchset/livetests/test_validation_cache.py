@@ -16,8 +16,7 @@ import http.client
 import json
 import os
 
-from patchset.livetests import test_two_keystones
-from patchset.services import memcached
+from patchset.livetests import keystones
 
 ROUNDS = int(os.environ.get('KS_ROUNDS', 100))
 
@@ -25,15 +24,12 @@ ROUNDS = int(os.environ.get('KS_ROUNDS', 100))
 _ASKED = 4
 
 
-class ValidationCacheTests(test_two_keystones.KeystonesTestCase):
+class ValidationCacheTests(keystones.KeystonesTestCase):
     """No answer that was kept outlives a write that was answered."""
 
     def setUp(self):
         super().setUp()
-        cache = memcached.Memcached()
-        cache.start()
-        self.addCleanup(cache.stop)
-        clients, password = self.keystones(cache.url, processes=2)
+        clients, password = self.keystones(self.memcached(), processes=2)
         self.writer, self.reader = clients
         self.admin = self.sign_in('admin', password, 'admin')
 
@@ -60,24 +56,8 @@ class ValidationCacheTests(test_two_keystones.KeystonesTestCase):
 
     def call(self, method, path, body=None):
         """Status and body of the answer to a request of the admin."""
-        connection = http.client.HTTPConnection(
-            '127.0.0.1', self.writer._keystone.port, timeout=60
-        )
-        try:
-            connection.request(
-                method,
-                '/v3' + path,
-                body and json.dumps(body),
-                {
-                    'Content-Type': 'application/json',
-                    'X-Auth-Token': self.admin,
-                },
-            )
-            answer = connection.getresponse()
-            text = answer.read()
-            return answer.status, json.loads(text) if text else None
-        finally:
-            connection.close()
+        status, _, text = self.writer.call(method, path, self.admin, body=body)
+        return status, json.loads(text) if text else None
 
     def make(self, kind, **values):
         body = {kind: {'domain_id': 'default', **values}}

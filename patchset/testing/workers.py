@@ -12,11 +12,12 @@
 
 """Worker processes and two Keystones against real servers.
 
-This repository's own tests of the revocation replica and of pruning: MariaDB,
-PostgreSQL, a Galera cluster and memcached that skew, lag, stop, restart and
-lose rows, one test after the other. ``KS_ROUNDS`` sets the number of rounds of
-revoking on one Keystone and validating on the other, ``KS_SECONDS`` how long
-several processes revoke and prune at once.
+This repository's own tests of the revocation replica, of pruning and of the
+caches: MariaDB, PostgreSQL, a Galera cluster, memcached and Redis that skew,
+lag, stop, pause, evict, restart and lose rows, one test after the other.
+``KS_ROUNDS`` sets the number of rounds of revoking on one Keystone and
+validating on the other, ``KS_SECONDS`` how long several processes revoke and
+prune at once, and how long a cache server is away.
 """
 
 from patchset import environment

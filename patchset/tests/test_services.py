@@ -28,6 +28,7 @@ from patchset import errors
 from patchset.services import mariadb
 from patchset.services import memcached
 from patchset.services import postgresql
+from patchset.services import redis
 from patchset.services import server
 
 
@@ -169,3 +170,15 @@ class MemcachedTestCase(_Checks, testtools.TestCase):
     def test_url(self):
         with self.kind() as one:
             self.assertEqual(f'memcached://127.0.0.1:{one.port}', one.url)
+
+
+class RedisTestCase(_Checks, testtools.TestCase):
+    kind = redis.Redis
+
+    def test_query_and_flush(self):
+        with self.kind() as one:
+            self.assertEqual(['OK'], one.query('SET', 'a', 'b'))
+            self.assertEqual(['b'], one.query('GET', 'a'))
+            one.flush()
+            self.assertEqual(['0'], one.query('DBSIZE'))
+            self.assertRaises(errors.Error, one.query, 'NONSENSE')

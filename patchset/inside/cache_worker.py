@@ -1,0 +1,94 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""One process that caches values by Keystone's decorators.
+
+On standard input, one JSON object for each line: first the options, as
+``{section: {option: value}}``; then the commands, each a new request:
+
+``{"read": SECTION}``
+    reads a value that is cached as those of the section are, and answers it
+``{"invalidate": null}``
+    invalidates all values
+``{"drop": SECTION}``
+    drops the value of the section
+``{"write": VALUE}``
+    makes this the value that is read where nothing is cached
+
+The answers are one JSON value for each line on standard output: of what went
+wrong, ``"failed: KIND"``.
+"""
+
+import json
+import sys
+
+from keystone.common import cache
+from keystone.common.cache import request_local
+import keystone.conf
+
+CONF = keystone.conf.CONF
+SECTIONS = ('role', 'identity', 'catalog', 'token')
+
+
+class Worker:
+    def __init__(self):
+        self._value = None
+        self._region = cache.create_region('of the test')
+        self._functions = {
+            section: self._memoized(section) for section in SECTIONS
+        }
+        cache.configure_cache(self._region)
+        cache.configure_invalidation_region()
+
+    def _memoized(self, section):
+        @cache.get_memoization_decorator(section, region=self._region)
+        def memoized(section):
+            return self._value
+
+        return memoized
+
+    def read(self, section):
+        return self._functions[section](section)
+
+    def invalidate(self, _):
+        self._region.invalidate()
+
+    def drop(self, section):
+        self._functions[section].invalidate(section)
+
+    def write(self, value):
+        self._value = value
+
+    def answer(self, command, argument):
+        try:
+            return getattr(self, command)(argument)
+        except Exception as error:
+            return f'failed: {type(error).__name__}'
+
+
+def main():
+    keystone.conf.configure()
+    keystone.conf.set_external_opts_defaults()
+    CONF([], project='keystone', default_config_files=[])
+    for section, values in json.loads(sys.stdin.readline()).items():
+        for name, value in values.items():
+            CONF.set_override(name, value, section)
+    worker = Worker()
+    print(json.dumps('ready'), flush=True)
+    for line in sys.stdin:
+        ((command, argument),) = json.loads(line).items()
+        request_local.begin({})
+        print(json.dumps(worker.answer(command, argument)), flush=True)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,157 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Cache servers that fail, for tests: memcached and Redis."""
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import time
+
+from patchset.services import memcached
+from patchset.services import redis
+
+PATIENCE = 30
+_ITEM = re.compile(rb'key=(\S+) exp=(-?\d+) ')
+
+
+class _Failing:
+    """A server that is killed, paused, emptied and replaced."""
+
+    def kill(self):
+        """End it; its port and its files stay."""
+        os.kill(self.pid, signal.SIGKILL)
+        self._process.wait(PATIENCE)
+
+    def revive(self):
+        """Start it again, with nothing in it."""
+        self._process = self._spawn(self._command())
+        end = time.monotonic() + PATIENCE
+        while not self._answers():
+            assert time.monotonic() < end, 'did not start again'
+            time.sleep(0.05)
+
+    @contextlib.contextmanager
+    def paused(self):
+        """Answer nothing, and let connections wait."""
+        os.kill(self.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self.pid, signal.SIGCONT)
+
+    def replace(self, contents):
+        """Put another server in its place, one with these contents."""
+        self.kill()
+        self.revive()
+        self.load(contents)
+
+
+class Memcached(_Failing, memcached.Memcached):
+    backends = (
+        'dogpile.cache.memcached',
+        'dogpile.cache.pymemcache',
+        'oslo_cache.memcache_pool',
+    )
+
+    def __init__(self, folder=None):
+        super().__init__(folder, megabytes=4)
+
+    def options(self):
+        """Options of ``[cache]``."""
+        return {'memcache_servers': self.address, 'memcache_dead_retry': 1}
+
+    def lifetimes(self):
+        """For each item, the seconds that it has left; None for ever."""
+        now = time.time()
+        expiries = [int(one.group(2)) for one in self._found()]
+        return [None if at < 0 else at - now for at in expiries]
+
+    def dump(self):
+        """What it holds, for :meth:`load`."""
+        items = [self._item(one.group(1)) for one in self._found()]
+        # Some have expired since they were found.
+        return [item for item in items if item]
+
+    def load(self, contents):
+        for key, flags, value in contents:
+            self._ask(
+                b'set %s %s 0 %d\r\n%s\r\n' % (key, flags, len(value), value),
+                b'STORED\r\n',
+            )
+
+    def _found(self):
+        # By the hash table: an item can move from one list to another while
+        # the lists are walked, and be missed.
+        lines = self._ask(b'lru_crawler metadump hash\r\n').splitlines()
+        return [one for one in map(_ITEM.match, lines) if one]
+
+    def _item(self, key):
+        answer = self._ask(b'get %s\r\n' % key)
+        if answer == b'END\r\n':
+            return None
+        head, _, rest = answer.partition(b'\r\n')
+        _, key, flags, size = head.split()
+        return key, flags, rest[: int(size)]
+
+    def fill(self, seconds):
+        """Store large items for some time, so that others are evicted."""
+        end = time.monotonic() + seconds
+        value = b'x' * 1000
+        number = 0
+        with socket.create_connection(('127.0.0.1', self.port), 10) as one:
+            while time.monotonic() < end:
+                command = b'set filler%d 0 0 1000 noreply\r\n%s\r\n'
+                for _ in range(100):
+                    number += 1
+                    one.sendall(command % (number, value))
+                time.sleep(0.01)
+        assert int(self.stats()['evictions']) > 0
+
+
+class Redis(_Failing, redis.Redis):
+    backends = ('dogpile.cache.redis',)
+
+    def options(self):
+        """Options of ``[cache]``."""
+        return {'redis_server': self.address}
+
+    def lifetimes(self):
+        """For each item, the seconds that it has left; None for ever."""
+        # Of nothing, redis-cli prints an empty line.
+        keys = filter(None, self.query('KEYS', '*'))
+        times = [int(self.query('PTTL', key)[0]) for key in keys]
+        return [None if one < 0 else one / 1000 for one in times]
+
+    def dump(self):
+        """What it holds, for :meth:`load`."""
+        self.query('SAVE')
+        return (self.folder / 'dump.rdb').read_bytes()
+
+    def replace(self, contents):
+        self.kill()
+        (self.folder / 'dump.rdb').write_bytes(contents)
+        self.revive()
+
+    def revive(self):
+        super().revive()
+        # It would be there again after the next kill.
+        (self.folder / 'dump.rdb').unlink(missing_ok=True)
+
+    def fill(self, seconds):
+        """Let it evict: its memory is full at once."""
+        self.query('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+        self.query('CONFIG', 'SET', 'maxmemory', '1')
+        time.sleep(seconds)
+        self.query('CONFIG', 'SET', 'maxmemory', '0')

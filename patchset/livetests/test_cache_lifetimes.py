@@ -1,0 +1,175 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""How long cached values live in real cache servers."""
+
+import os
+import subprocess
+import sys
+import time
+
+import testtools
+
+from patchset.inside import __path__ as _inside
+from patchset.livetests import base
+from patchset.livetests import cache_servers
+
+# Seconds: of the section, and for those that have none.
+TIMES = {'role': 42, 'identity': 600, 'catalog': 40 * 24 * 60 * 60}
+DEFAULT = 77
+MONTH = 30 * 24 * 60 * 60
+
+
+class Worker(base.Worker):
+    """A process of its own; see inside/cache_worker.py."""
+
+    def __init__(self, backend, cache=None, **options):
+        self._process = subprocess.Popen(
+            [
+                sys.executable, '-P', '-Wignore',
+                os.path.join(*_inside, 'cache_worker.py'),
+            ],
+            env={**os.environ, 'PYTHONPATH': str(base.tree())},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )  # fmt: skip
+        settings = {'enabled': True, 'backend': backend, **(cache or {})}
+        if 'memcache_servers' in settings:
+            settings['memcache_servers'] = [settings['memcache_servers']]
+        self._send({'cache': settings, **options})
+
+
+class LifetimeTestCase(testtools.TestCase):
+    def worker(self, *args, **kwargs):
+        """Start a worker that ends with the test."""
+        worker = Worker(*args, **kwargs)
+        self.addCleanup(worker.stop)
+        return worker.ready()
+
+
+class _Lifetimes:
+    """What holds for each kind of server; a subclass names it."""
+
+    kind = None
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server = cls.kind()
+        cls.server.start()
+        cls.addClassCleanup(cls.server.stop)
+
+    def filled(self, backend, **cache):
+        """Seconds that the items have left after a value for each section."""
+        self.server.flush()
+        worker = self.worker(
+            backend,
+            {**self.server.options(), 'expiration_time': DEFAULT, **cache},
+            **{name: {'cache_time': time} for name, time in TIMES.items()},
+        )
+        for section in (*TIMES, 'token'):
+            self.assertIsNone(worker.ask('write', section))
+            self.assertEqual(section, worker.ask('read', section))
+            self.assertEqual(section, worker.ask('read', section))
+        return self.server.lifetimes()
+
+    def assertLeft(self, seconds, left):
+        """Each of the items has about so many seconds left."""
+        self.assertEqual(1, left.count(None), 'the id of the region')
+        left = sorted(one for one in left if one is not None)
+        self.assertEqual(len(seconds), len(left))
+        for wanted, found in zip(sorted(seconds), left, strict=True):
+            self.assertLessEqual(found, wanted + 1)
+            self.assertLess(wanted - 30, found)
+
+    def test_lifetimes(self):
+        for backend in self.kind.backends:
+            self.assertLeft(
+                [*(min(one, self.longest) for one in TIMES.values()), DEFAULT],
+                self.filled(backend),
+            )
+
+    def test_expiry_of_the_operator(self):
+        for backend in self.kind.backends:
+            self.assertLeft(
+                [42, 300, 300, DEFAULT],
+                self.filled(backend, backend_expiration_time=300),
+            )
+
+    def test_gone_when_its_time_is_over(self):
+        for backend in self.kind.backends:
+            self.server.flush()
+            worker = self.worker(
+                backend,
+                # No other process compares clocks for this one.
+                self.server.options(),
+                role={'cache_time': 2},
+            )
+            worker.ask('write', 'old')
+            self.assertEqual('old', worker.ask('read', 'role'))
+            self.assertEqual('old', worker.ask('read', 'identity'))
+            self.assertEqual(3, len(self.server.lifetimes()))
+            worker.ask('write', 'new')
+            time.sleep(3)
+            self.assertEqual(2, len(self.server.lifetimes()))
+            self.assertEqual('new', worker.ask('read', 'role'))
+            self.assertEqual('old', worker.ask('read', 'identity'))
+
+    def test_switched_off(self):
+        for backend in self.kind.backends:
+            left = self.filled(backend, expire_in_backend=False)
+            self.assertEqual([None] * 5, left)
+
+    def test_dropped_by_one_read_by_the_other(self):
+        for backend in self.kind.backends:
+            self.server.flush()
+            one, other = (
+                self.worker(backend, self.server.options()) for _ in range(2)
+            )
+            one.ask('write', 'old')
+            other.ask('write', 'new')
+            self.assertEqual('old', one.ask('read', 'role'))
+            self.assertEqual('old', other.ask('read', 'role'))
+            self.assertIsNone(one.ask('drop', 'role'))
+            self.assertEqual('new', other.ask('read', 'role'))
+            self.assertEqual('new', one.ask('read', 'role'))
+            self.assertIsNone(other.ask('invalidate'))
+            self.assertEqual('old', one.ask('read', 'role'))
+
+
+class MemcachedLifetimeTests(_Lifetimes, LifetimeTestCase):
+    kind = cache_servers.Memcached
+    longest = MONTH
+
+
+class RedisLifetimeTests(_Lifetimes, LifetimeTestCase):
+    kind = cache_servers.Redis
+    longest = max(TIMES.values())
+
+
+class InProcessLifetimeTests(LifetimeTestCase):
+    def test_gone_when_its_time_is_over(self):
+        for backend in (
+            'dogpile.cache.memory',
+            'dogpile.cache.memory_pickle',
+            'oslo_cache.dict',
+        ):
+            worker = self.worker(backend, role={'cache_time': 1})
+            worker.ask('write', 'old')
+            self.assertEqual('old', worker.ask('read', 'role'))
+            self.assertEqual('old', worker.ask('read', 'identity'))
+            worker.ask('write', 'new')
+            time.sleep(1.1)
+            self.assertEqual('new', worker.ask('read', 'role'))
+            self.assertEqual('old', worker.ask('read', 'identity'))
