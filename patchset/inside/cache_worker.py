@@ -21,6 +21,9 @@ On standard input, one JSON object for each line: first the options, as
     invalidates all values
 ``{"drop": SECTION}``
     drops the value of the section
+``{"stored": null}``
+    reads the ids of the regions as the servers hold them, and answers a number
+    for them: the same for the same ids, null if any is missing
 ``{"write": VALUE}``
     makes this the value that is read where nothing is cached
 
@@ -32,7 +35,9 @@ import json
 import sys
 
 from keystone.common import cache
+from keystone.common.cache import current_stamps
 from keystone.common.cache import request_local
+from keystone.common.cache import stamps
 import keystone.conf
 
 CONF = keystone.conf.CONF
@@ -42,6 +47,7 @@ SECTIONS = ('role', 'identity', 'catalog', 'token')
 class Worker:
     def __init__(self):
         self._value = None
+        self._known = []
         self._region = cache.create_region('of the test')
         self._functions = {
             section: self._memoized(section) for section in SECTIONS
@@ -64,6 +70,14 @@ class Worker:
 
     def drop(self, section):
         self._functions[section].invalidate(section)
+
+    def stored(self, _):
+        found = current_stamps._read_raw(tuple(stamps._stamps))
+        if not current_stamps._is_whole(found):
+            return None
+        if found not in self._known:
+            self._known.append(found)
+        return self._known.index(found)
 
     def write(self, value):
         self._value = value

@@ -46,7 +46,9 @@ class Worker(base.Worker):
         )  # fmt: skip
         settings = {'enabled': True, 'backend': backend, **(cache or {})}
         if 'memcache_servers' in settings:
-            settings['memcache_servers'] = [settings['memcache_servers']]
+            settings['memcache_servers'] = settings['memcache_servers'].split(
+                ','
+            )
         self._send({'cache': settings, **options})
 
 

@@ -23,6 +23,7 @@ from dogpile.cache import api
 
 from keystone.common.cache import region_ids
 from keystone.common.cache import stamps
+from keystone.common.cache import stored_values
 import keystone.conf
 
 CONF = keystone.conf.CONF
@@ -71,13 +72,11 @@ def _is_whole(found):
 
 def _read_raw(keys):
     region = stamps._stamps[keys[0]]._invalidation_region
-    backend = region.actual_backend
-    mangled = [_mangled(region.key_mangler, key) for key in keys]
-    get = backend.get_multi
-    if region.deserializer:
-        get = backend.get_serialized_multi
+    mangled = _mangled(region.key_mangler, keys)
     guard = _guard_of(region, region.backend)
-    return guard.ask(get, mangled) if guard else get(mangled)
+    if guard is None:
+        return stored_values.read(region, mangled)
+    return guard.ask(functools.partial(stored_values.read, region), mangled)
 
 
 @functools.lru_cache(maxsize=16)
@@ -85,6 +84,6 @@ def _guard_of(region, backend):
     return region_ids.guard_of(region)
 
 
-@functools.lru_cache(maxsize=256)
-def _mangled(mangler, key):
-    return mangler(key) if mangler else key
+@functools.lru_cache(maxsize=16)
+def _mangled(mangler, keys):
+    return tuple(map(mangler, keys)) if mangler else keys

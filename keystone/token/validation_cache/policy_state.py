@@ -51,7 +51,7 @@ class PolicyState:
     """Looks at the policy of one process."""
 
     def __init__(self):
-        self._folders = None
+        self._paths = {}
         self._named = (None, ())
         self._settled = (None, {})
 
@@ -101,10 +101,12 @@ class PolicyState:
 
     def _search(self, name):
         """Look at the file or folder that oslo.policy finds by a name."""
-        if self._folders is None:
-            self._folders = _folders()
-        for folder in self._folders:
-            path = os.path.join(folder, str(name))
+        paths = self._paths.get(name)
+        if paths is None:
+            paths = self._paths[name] = [
+                os.path.join(folder, str(name)) for folder in _folders()
+            ]
+        for path in paths:
             if os.access(path, os.F_OK):
                 return _look_into(path)
         return []
@@ -115,7 +117,8 @@ def _folders():
     found = [*(CONF.config_dirs or ())]
     found += [os.path.dirname(path) for path in reversed(CONF.config_file)]
     found += cfg._get_config_dirs(CONF.project)
-    return [os.path.abspath(os.path.expanduser(folder)) for folder in found]
+    paths = (os.path.abspath(os.path.expanduser(folder)) for folder in found)
+    return list(dict.fromkeys(paths))
 
 
 def _look(path):

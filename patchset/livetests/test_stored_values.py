@@ -1,0 +1,123 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Ids of cache regions, compared as real servers hold them."""
+
+import time
+
+from patchset.livetests import cache_servers
+from patchset.livetests import test_cache_lifetimes
+
+
+class _Stored:
+    """What holds for each kind of server; a subclass names it."""
+
+    kind = None
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.start()
+
+    def start(self):
+        """Start a server that ends with the test."""
+        server = self.kind()
+        server.start()
+        self.addCleanup(server.stop)
+        return server
+
+    def of_each_backend(self):
+        """Two workers with each backend that knows the kind of server."""
+        for backend in self.kind.backends:
+            self.server.flush()
+            workers = [
+                self.worker(
+                    backend,
+                    {**self.server.options(), 'memcache_socket_timeout': 0.5},
+                )
+                for _ in range(2)
+            ]
+            for worker in workers:
+                worker.ask('write', backend)
+                worker.ask('read', 'role')
+            yield workers
+
+    def assertStored(self, worker):
+        """Wait until all ids can be read; the number for them."""
+        end = time.monotonic() + 30
+        while (number := worker.ask('stored')) is None:
+            self.assertLess(time.monotonic(), end)
+            worker.ask('read', 'role')
+            time.sleep(0.1)
+        return number
+
+    def test_same_until_invalidated(self):
+        for one, other in self.of_each_backend():
+            before = self.assertStored(one)
+            for _ in range(3):
+                self.assertEqual(before, one.ask('stored'))
+            other.ask('invalidate')
+            after = one.ask('stored')
+            self.assertNotIn(after, (before, None))
+            self.assertEqual(after, one.ask('stored'))
+
+    def test_server_that_was_emptied(self):
+        for one, _ in self.of_each_backend():
+            before = self.assertStored(one)
+            self.server.flush()
+            self.assertIsNone(one.ask('stored'))
+            self.assertNotEqual(before, self.assertStored(one))
+
+    def test_server_that_was_killed(self):
+        for one, _ in self.of_each_backend():
+            before = self.assertStored(one)
+            self.server.kill()
+            self.assertIsNone(one.ask('stored'))
+            self.server.revive()
+            self.assertNotEqual(before, self.assertStored(one))
+
+    def test_server_that_hangs(self):
+        for one, other in self.of_each_backend():
+            before = self.assertStored(one)
+            with self.server.paused():
+                self.assertIsNone(one.ask('stored'))
+            other.ask('invalidate')
+            # The late answer is to no question that is still asked.
+            self.assertNotEqual(before, self.assertStored(one))
+
+
+class MemcachedStoredTests(_Stored, test_cache_lifetimes.LifetimeTestCase):
+    kind = cache_servers.Memcached
+
+    def test_two_servers(self):
+        second = self.start()
+        for backend in self.kind.backends:
+            one, other = (
+                self.worker(
+                    backend,
+                    {
+                        'memcache_dead_retry': 1,
+                        'memcache_servers': (
+                            f'{self.server.address},{second.address}'
+                        ),
+                    },
+                )
+                for _ in range(2)
+            )
+            one.ask('read', 'role')
+            before = self.assertStored(one)
+            self.assertEqual(before, one.ask('stored'))
+            other.ask('invalidate')
+            self.assertNotIn(one.ask('stored'), (before, None))
+
+
+class RedisStoredTests(_Stored, test_cache_lifetimes.LifetimeTestCase):
+    kind = cache_servers.Redis
