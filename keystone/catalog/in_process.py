@@ -20,16 +20,15 @@ another one, or when it is as old as a computed catalog may become.
 
 import collections
 import functools
-import os
 import sys
 import threading
 import time
-import weakref
 
 from oslo_log import log
 
 from keystone.catalog import memory
 from keystone.catalog import reading
+from keystone.common import after_fork
 from keystone.common import provider_api
 import keystone.conf
 
@@ -162,7 +161,7 @@ class InProcess:
         self._region = region
         self._clock = clock
         self._forget()
-        _all.add(self)
+        after_fork.call(self._forget)
 
     def _forget(self):
         self._lock = threading.Lock()
@@ -232,15 +231,3 @@ class InProcess:
             and kept.stamp == stamp
             and self._clock() - kept.since < self.bound
         )
-
-
-# A fork may happen while another thread holds a lock.
-_all = weakref.WeakSet()
-
-
-def _forget_all():
-    for one in list(_all):
-        one._forget()
-
-
-os.register_at_fork(after_in_child=_forget_all)

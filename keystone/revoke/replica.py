@@ -20,14 +20,13 @@ asked. Otherwise it asks the database first.
 """
 
 import collections
-import os
 import threading
 import time
-import weakref
 
 from oslo_log import log
 from oslo_utils import timeutils
 
+from keystone.common import after_fork
 import keystone.conf
 from keystone.models import revoke_model
 from keystone.revoke.backends import incremental
@@ -73,7 +72,7 @@ class EventReplica:
         self._sleep = sleep
         self._written = 0
         self._forget()
-        _replicas.add(self)
+        after_fork.call(self._forget)
 
     def _forget(self):
         self._sync_lock = threading.Lock()
@@ -289,18 +288,6 @@ class EventReplica:
             )
             copy.sync()
             self._view = view
-
-
-# A fork may happen while another thread holds the locks or changes the tree.
-_replicas = weakref.WeakSet()
-
-
-def _forget_all():
-    for replica in list(_replicas):
-        replica._forget()
-
-
-os.register_at_fork(after_in_child=_forget_all)
 
 
 class TokenCheck:

@@ -13,10 +13,10 @@
 """Serialized values in the memory of this process, and their bounds."""
 
 import collections
-import os
 import threading
 import time
-import weakref
+
+from keystone.common import after_fork
 
 # Bytes that an entry takes besides its key and its value: the objects around
 # them, and its place in the dictionary.
@@ -37,7 +37,7 @@ class Copies:
     def __init__(self, clock=time.monotonic):
         self._clock = clock
         self._forget()
-        _all.add(self)
+        after_fork.call(self._forget)
 
     def _forget(self):
         self._lock = threading.Lock()
@@ -114,15 +114,3 @@ class Copies:
 
 def _size(key, value):
     return len(key) + len(value) + OVERHEAD
-
-
-# A fork may happen while another thread holds a lock.
-_all = weakref.WeakSet()
-
-
-def _forget_all():
-    for copies in list(_all):
-        copies._forget()
-
-
-os.register_at_fork(after_in_child=_forget_all)

@@ -20,9 +20,9 @@ have taken the place of.
 
 import collections
 import itertools
-import os
 import threading
-import weakref
+
+from keystone.common import after_fork
 
 # How many outdated ids of one region are remembered. Of the region that
 # changes most, that of revocations, these are the last minutes of a busy
@@ -45,7 +45,7 @@ class IdHistory:
         self._latest = {}
         self._outdated = collections.defaultdict(collections.OrderedDict)
         self._start_in_process()
-        _histories.add(self)
+        after_fork.call(self._start_in_process)
 
     def _start_in_process(self):
         self._lock = threading.Lock()
@@ -97,15 +97,3 @@ class IdHistory:
         outdated.setdefault(region_id, moment)
         if len(outdated) > _REMEMBERED:
             outdated.popitem(last=False)
-
-
-# A fork may happen while another thread holds a lock.
-_histories = weakref.WeakSet()
-
-
-def _start_all():
-    for history in list(_histories):
-        history._start_in_process()
-
-
-os.register_at_fork(after_in_child=_start_all)

@@ -28,11 +28,9 @@ nobody else reads or writes. A note in that id says so, see
 """
 
 import math
-import os
 import secrets
 import threading
 import time
-import weakref
 
 from dogpile.cache import api
 from dogpile.cache.backends import null
@@ -40,6 +38,7 @@ from dogpile.cache import proxy
 from dogpile.cache import region as dogpile_region
 from oslo_log import log
 
+from keystone.common import after_fork
 from keystone.common.cache import backend_writes
 from keystone.common.cache import health
 from keystone.common.cache import id_note
@@ -93,7 +92,7 @@ class Guard(proxy.ProxyBackend):
         self._ticks = ticks
         self._ids = {}
         self._renew_lock()
-        _guards.add(self)
+        after_fork.call(self._renew_lock)
 
     def _renew_lock(self):
         self._lock = threading.Lock()
@@ -257,18 +256,6 @@ class Guard(proxy.ProxyBackend):
         if self._region.serializer:
             return self._region._serialized_payload(value.payload, metadata)
         return api.CachedValue(value.payload, metadata)
-
-
-# A fork may happen while another thread holds the lock.
-_guards = weakref.WeakSet()
-
-
-def _renew_locks():
-    for guard in list(_guards):
-        guard._renew_lock()
-
-
-os.register_at_fork(after_in_child=_renew_locks)
 
 
 def guard(region):

@@ -15,12 +15,11 @@
 import collections
 import itertools
 import logging
-import os
 import secrets
-import weakref
 
 from oslo_utils import timeutils
 
+from keystone.common import after_fork
 from keystone.common.cache import current_stamps
 import keystone.conf
 from keystone.token.validation_cache import entry as entries
@@ -49,7 +48,7 @@ class ValidationCache:
     def __init__(self):
         self._policy = policy_state.PolicyState()
         self._forget()
-        _caches.add(self)
+        after_fork.call(self._forget)
 
     def _forget(self):
         #: How often: ``hit``; ``bypass``, ``miss`` and ``not_kept`` by
@@ -168,15 +167,3 @@ class ValidationCache:
             ``shared`` parts
         """
         return {**self.counts, **self._store.status()}
-
-
-# A fork may happen while another thread holds a lock.
-_caches = weakref.WeakSet()
-
-
-def _forget_all():
-    for cache in list(_caches):
-        cache._forget()
-
-
-os.register_at_fork(after_in_child=_forget_all)

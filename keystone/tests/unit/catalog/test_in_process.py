@@ -20,6 +20,7 @@ from keystone import catalog
 from keystone.catalog.backends import sql as catalog_sql
 from keystone.catalog import in_process
 from keystone.catalog import reading
+from keystone.common import after_fork
 from keystone import exception
 from keystone.tests import unit
 from keystone.tests.unit.catalog import content_base
@@ -295,7 +296,7 @@ class BoundTests(content_base.ContentTestCase):
         held.acquire()
         self.addCleanup(held.release)
 
-        in_process._forget_all()
+        after_fork.run()
 
         self.assertIsNone(self.process.kept)
         self.get()
