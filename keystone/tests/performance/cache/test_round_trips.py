@@ -12,10 +12,9 @@
 
 import http.client
 
-from keystone.common.cache import id_note
 from keystone.common.cache import process_cache
-from keystone.revoke import core as revoke_core
 from keystone.tests.unit.cache import base
+from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit import test_v3
 
 
@@ -27,12 +26,7 @@ class RoundTripsTests(test_v3.RestfulTestCase):
 
     def setUp(self):
         super().setUp()
-        self.config_fixture.config(
-            group='cache', backend='dogpile.cache.memcached'
-        )
-        # Nobody waits for the row of another test's revocation.
-        id_note.forget()
-        revoke_core.REVOKE_REGION.invalidate()
+        self.useFixture(shared_cache.SharedCache(self.config_fixture))
         # Who prunes revocation events is asked of a server that is there.
         self.config_fixture.config(group='revoke', prune_interval=0)
         process_cache.clear()

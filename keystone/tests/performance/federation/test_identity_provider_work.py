@@ -14,23 +14,14 @@ import fixtures
 
 from keystone.common import provider_api
 from keystone.federation import idp_enabled
-from keystone.tests.unit import test_v3_federation
+from keystone.tests.unit.federation import signed_in
 from keystone.tests.unit.write_order import base
 
 PROVIDERS = provider_api.ProviderAPIs
 
 
-class IdentityProviderWorkTests(
-    base.WriteOrderTestCase, test_v3_federation.FederatedSetupMixin
-):
+class IdentityProviderWorkTests(signed_in.SignedInMixin, base.WriteOrderTestCase):
     """What it costs to know that an identity provider is enabled."""
-
-    def auth_plugin_config_override(self):
-        super().auth_plugin_config_override(['saml2', 'token', 'password'])
-
-    def load_fixtures(self, fixtures):
-        super().load_fixtures(fixtures)
-        self.load_federation_sample_data()
 
     def setUp(self):
         super().setUp()

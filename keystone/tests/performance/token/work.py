@@ -23,13 +23,12 @@ import sqlalchemy
 
 from keystone.catalog import core as catalog
 from keystone.common import cache
-from keystone.common.cache import id_note
 from keystone.common import provider_api
 from keystone.common import render_token
 from keystone.common import sql
 from keystone.models import token_model
-from keystone.revoke import core as revoke_core
 from keystone.tests import unit
+from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit import test_v3
 from keystone.token import provider
 
@@ -54,17 +53,11 @@ class WorkTestCase(test_v3.RestfulTestCase):
 
     def setUp(self):
         super().setUp()
-        # As a service logs, and shares a cache. The regions keep the backend
-        # that they were made with.
+        # As a service logs, and shares a cache.
         log = logging.getLogger('oslo_policy')
         self.addCleanup(log.setLevel, log.level)
         log.setLevel(logging.INFO)
-        self.config_fixture.config(
-            group='cache', backend='dogpile.cache.memcached'
-        )
-        # Nobody waits for the row of another test's revocation.
-        id_note.forget()
-        revoke_core.REVOKE_REGION.invalidate()
+        self.useFixture(shared_cache.SharedCache(self.config_fixture))
         # A service user has the role that implies all others.
         roles = [self.role, *(unit.new_role_ref() for _ in range(3))]
         for role in roles[1:]:

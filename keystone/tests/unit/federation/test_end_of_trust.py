@@ -14,7 +14,7 @@ import http.client
 
 from keystone.common import provider_api
 import keystone.exception
-from keystone.tests.unit import test_v3_federation
+from keystone.tests.unit.federation import signed_in
 from keystone.tests.unit.write_order import base
 
 PROVIDERS = provider_api.ProviderAPIs
@@ -22,17 +22,8 @@ PROVIDERS = provider_api.ProviderAPIs
 NOT_FOUND = http.client.NOT_FOUND
 
 
-class EndOfTrustTests(
-    base.WriteOrderTestCase, test_v3_federation.FederatedSetupMixin
-):
+class EndOfTrustTests(signed_in.SignedInMixin, base.WriteOrderTestCase):
     """Tokens end with the trust in who has vouched for the user."""
-
-    def auth_plugin_config_override(self):
-        super().auth_plugin_config_override(['saml2', 'token', 'password'])
-
-    def load_fixtures(self, fixtures):
-        super().load_fixtures(fixtures)
-        self.load_federation_sample_data()
 
     def setUp(self):
         super().setUp()

@@ -14,23 +14,14 @@ import http.client
 
 from keystone.common import provider_api
 from keystone import exception
+from keystone.tests.unit.federation import signed_in
 from keystone.tests.unit import test_v3
-from keystone.tests.unit import test_v3_federation
 
 PROVIDERS = provider_api.ProviderAPIs
 
 
-class FederatedChainTests(
-    test_v3.RestfulTestCase, test_v3_federation.FederatedSetupMixin
-):
+class FederatedChainTests(signed_in.SignedInMixin, test_v3.RestfulTestCase):
     """Tokens of a federated sign-in are a chain, as those of any other."""
-
-    def auth_plugin_config_override(self):
-        super().auth_plugin_config_override(['saml2', 'token', 'password'])
-
-    def load_fixtures(self, fixtures):
-        super().load_fixtures(fixtures)
-        self.load_federation_sample_data()
 
     def setUp(self):
         super().setUp()

@@ -17,12 +17,12 @@ import fixtures
 from oslo_cache import testing
 from oslo_context import context as oslo_context
 
-from keystone.common.cache import id_note
 from keystone.common.cache import request_local
 from keystone.common import context
 from keystone.common import provider_api
 from keystone.models import revoke_model
 from keystone.revoke import core
+from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit import test_v3
 from keystone.token import provider
 
@@ -34,14 +34,7 @@ class RequestLocalCacheTests(test_v3.RestfulTestCase):
 
     def setUp(self):
         super().setUp()
-        # A shared cache, as far as Keystone can tell. The regions keep the
-        # in-process backend that they were made with.
-        self.config_fixture.config(
-            group='cache', backend='dogpile.cache.memcached'
-        )
-        # Nobody waits for the row of another test's revocation.
-        id_note.forget()
-        core.REVOKE_REGION.invalidate()
+        self.useFixture(shared_cache.SharedCache(self.config_fixture))
 
     def elsewhere(self, function, *args, **kwargs):
         """Call a function as another worker does, with its own context."""

@@ -18,10 +18,9 @@ import logging
 
 from oslo_context import context as oslo_context
 
-from keystone.common.cache import id_note
 from keystone.common import provider_api
-from keystone.revoke import core as revoke_core
 from keystone.server.flask.request_processing import middleware
+from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit import test_v3
 
 PROVIDERS = provider_api.ProviderAPIs
@@ -34,14 +33,7 @@ class ValidationCacheTestCase(test_v3.RestfulTestCase):
 
     def setUp(self):
         super().setUp()
-        # A shared cache, as far as Keystone can tell. The regions keep the
-        # in-process backend that they were made with.
-        self.config_fixture.config(
-            group='cache', backend='dogpile.cache.memcached'
-        )
-        # Nobody waits for the row of another test's revocation.
-        id_note.forget()
-        revoke_core.REVOKE_REGION.invalidate()
+        self.useFixture(shared_cache.SharedCache(self.config_fixture))
         # Requests that are logged in detail take the usual way.
         logger = logging.getLogger('keystone')
         self.addCleanup(logger.setLevel, logger.level)
