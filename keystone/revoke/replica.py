@@ -100,7 +100,7 @@ class EventReplica:
         :raises oslo_db.exception.DBError: if the database fails and the copy
             may not serve without it
         """
-        return self._in_step().tree.is_revoked(token)
+        return self.sync(self._stamp.read()).is_revoked(token)
 
     def tree_in_step(self, stamp):
         """The events as they are, if that is known without a query.
@@ -117,6 +117,16 @@ class EventReplica:
         ):
             return view.copy.tree
         return None
+
+    def sync(self, stamp):
+        """The events as they are, after a query if one is needed.
+
+        :param stamp: a stamp that was read before the call
+        :returns: a :class:`~keystone.revoke.tree.RevocationTree`
+        :raises oslo_db.exception.DBError: if the database fails and the copy
+            may not serve without it
+        """
+        return self._in_step(stamp).tree
 
     def written(self, row):
         """Note that this process has committed an event.
@@ -145,9 +155,8 @@ class EventReplica:
             'age': self._clock() - view.synced_at,
         }
 
-    def _in_step(self):
+    def _in_step(self, stamp):
         """The copy, after a sync if it needs one."""
-        stamp = self._stamp.read()
         # A sync that begins from now on sees what this stamp stands for.
         begun = self._begun
         view = self._view
@@ -180,7 +189,7 @@ class EventReplica:
             self._begun,
         )  # fmt: skip
         changed = view is None or view.stamp != stamp or stamp is None
-        row = self._stamp.last_row() if changed else None
+        row = self._stamp.row_of(stamp) if changed else None
         if self._is_resting(view, row):
             return view
         try:

@@ -67,12 +67,12 @@ class SharedStamp:
             LOG.warning('Cannot read the revocation stamp.', exc_info=True)
             return object()
 
-    def last_row(self):
-        """Read which row was written last.
+    def row_of(self, stamp):
+        """Tell which row was written last before a stamp.
 
+        :param stamp: what :meth:`read` returned
         :returns: a :class:`Row`, or None if the stamp does not tell
         """
-        stamp = self.read()
         if not isinstance(stamp, bytes):
             return None
         try:

@@ -32,6 +32,9 @@ LOOKUPS = 'lookups'
 MISSES = 'misses'
 ROUND_TRIPS = 'round_trips'
 
+#: What is told as it is, and not added up: sizes of a cache of this process.
+MEASURES = frozenset(('entries', 'bytes', 'shared'))
+
 _of_thread = threading.local()
 
 
@@ -44,6 +47,22 @@ def count(cache, what, number=1):
     counted = getattr(_of_thread, 'counted', None)
     if counted is not None:
         counted[cache, what] += number
+
+
+def measure(cache, what, value):
+    """Tell how much there is of something, if the request is counted.
+
+    :param cache: name of a cache
+    :param what: one of :data:`MEASURES`
+    """
+    counted = getattr(_of_thread, 'counted', None)
+    if counted is not None:
+        counted[cache, what] = value
+
+
+def is_counting():
+    """Whether this thread works on a request that is counted."""
+    return getattr(_of_thread, 'counted', None) is not None
 
 
 def begin():

@@ -21,6 +21,7 @@ import functools
 
 from dogpile.cache import api
 
+from keystone.common.cache import counters
 from keystone.common.cache import region_ids
 from keystone.common.cache import stamps
 from keystone.common.cache import stored_values
@@ -73,6 +74,7 @@ def _is_whole(found):
 def _read_raw(keys):
     region = stamps._stamps[keys[0]]._invalidation_region
     mangled = _mangled(region.key_mangler, keys)
+    counters.count(region.name, counters.ROUND_TRIPS)
     guard = _guard_of(region, region.backend)
     if guard is None:
         return stored_values.read(region, mangled)

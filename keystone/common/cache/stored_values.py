@@ -13,8 +13,8 @@
 """Values as the servers of a cache hold them, only to be compared.
 
 Reading ten ids with python-memcached takes ten times as long as the network
-and memcached do: it looks at each byte of the keys, and makes an object of each
-value. Whether the values are what they were can be told from their bytes.
+and memcached do: it looks at each byte of the keys, and makes an object of
+each value. Whether the values are what they were can be told from their bytes.
 """
 
 import contextlib

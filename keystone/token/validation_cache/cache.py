@@ -12,7 +12,6 @@
 
 """The validation cache of one process."""
 
-import collections
 import itertools
 import logging
 import secrets
@@ -20,8 +19,10 @@ import secrets
 from oslo_utils import timeutils
 
 from keystone.common import after_fork
+from keystone.common.cache import counters
 from keystone.common.cache import current_stamps
 import keystone.conf
+from keystone.token.validation_cache import counts
 from keystone.token.validation_cache import entry as entries
 from keystone.token.validation_cache import flights
 from keystone.token.validation_cache import inquiry
@@ -53,8 +54,7 @@ class ValidationCache:
     def _forget(self):
         #: How often: ``hit``; ``bypass``, ``miss`` and ``not_kept`` by
         #: reason, as in ``miss: changed``; ``kept``, ``evicted``, ``waited``.
-        #: Threads that count at the same time may lose one.
-        self.counts = collections.Counter()
+        self.counts = counts.Counts()
         self._secret = secrets.token_bytes(32)
         self._number = itertools.count()
         self._store = store.Store(self.counts)
@@ -81,7 +81,7 @@ class ValidationCache:
             if policy is None:
                 reason = 'policy'
         if reason is not None:
-            self.counts[f'bypass: {reason}'] += 1
+            self.counts.note(f'bypass: {reason}')
             return None
         key = inquiry.key(environ, self._secret)
         return entries.Look(began, key, timeutils.utcnow(), seen, policy)
@@ -95,17 +95,29 @@ class ValidationCache:
         """
         entry = self._store.get(look.key)
         if entry is None:
-            self.counts['miss: unknown'] += 1
+            self.counts.note('miss: unknown')
             return None
         flaw = entry.flaw(look)
+        if flaw == 'events':
+            flaw = entry.flaw(look, self._sync(entry.replica, look))
         if flaw is None:
-            self.counts['hit'] += 1
+            self.counts.note('hit')
             return entry.answer
-        self.counts[f'miss: {flaw}'] += 1
+        self.counts.note(f'miss: {flaw}')
         # A request that came in earlier says nothing of a later answer.
         if look.began > entry.began and flaw not in ('clock', 'events'):
             self._store.drop(look.key, entry)
         return None
+
+    def _sync(self, replica, look):
+        """Have the worker read what was revoked since; None if it cannot."""
+        try:
+            events = replica.sync(look.stamps.revocation)
+        except Exception:
+            # The usual way tells the client.
+            return None
+        self.counts.note('synced')
+        return events
 
     def lead(self, look):
         """Begin to compute an answer, or wait for one who does.
@@ -117,7 +129,7 @@ class ValidationCache:
         landed = self._flights.join(look.key)
         if landed is None:
             return True
-        self.counts['waited'] += 1
+        self.counts.note('waited')
         landed.wait(_LONGEST_WAIT)
         return False
 
@@ -138,23 +150,25 @@ class ValidationCache:
         try:
             entry = recording.make(look, environ, recorder, body, self._policy)
         except recording.NotKept as reason:
-            self.counts[f'not_kept: {reason}'] += 1
+            self.counts.note(f'not_kept: {reason}')
             return
         except Exception as error:
-            self.counts['not_kept: error'] += 1
+            self.counts.note('not_kept: error')
             # Its text may name what was looked up: a token, for one.
             LOG.warning(
                 'Cannot keep the answer to a validation: %s',
                 type(error).__name__,
             )
             return
-        self.counts['kept'] += 1
+        self.counts.note('kept')
         self._store.put(
             look.key,
             entry,
             CONF.token.validation_cache_entries,
             CONF.token.validation_cache_size,
         )
+        for what, value in self._store.status().items():
+            counters.measure(counts.CACHE, what, value)
 
     def clear(self):
         """Forget all answers."""

@@ -41,10 +41,12 @@ class Entry:
         self.tokens = tokens
         self.until = until
 
-    def flaw(self, look):
+    def flaw(self, look, events=None):
         """Tell what keeps the answer from being given now.
 
         :param look: the :class:`.Look` of a request
+        :param events: :class:`~keystone.revoke.tree.RevocationTree` with all
+            events up to the look; None if there is none at hand
         :returns: a reason in one word, or None
         """
         if look.now >= self.until:
@@ -57,7 +59,8 @@ class Entry:
         ours, now = self.policy, look.policy
         if ours.rules is not now.rules or ours.files != now.files:
             return 'policy'
-        events = self.replica.tree_in_step(look.stamps.revocation)
+        if events is None:
+            events = self.replica.tree_in_step(look.stamps.revocation)
         if events is None:
             return 'events'
         for token in self.tokens:

@@ -21,7 +21,9 @@ class Store:
 
     Any number of threads may use it.
 
-    :param counts: a Counter, in which ``evicted`` is counted
+    :param counts: a
+        :class:`~keystone.token.validation_cache.counts.Counts`, in which
+        ``evicted`` is counted
     """
 
     def __init__(self, counts):
@@ -64,7 +66,7 @@ class Store:
                 len(self._entries) > most_entries or self._bytes > most_bytes
             ):
                 self._take_out(next(iter(self._entries)))
-                self._counts['evicted'] += 1
+                self._counts.note('evicted')
 
     def drop(self, key, entry):
         """Forget an entry, if it is still there."""

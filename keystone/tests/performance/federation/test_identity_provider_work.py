@@ -20,7 +20,9 @@ from keystone.tests.unit.write_order import base
 PROVIDERS = provider_api.ProviderAPIs
 
 
-class IdentityProviderWorkTests(signed_in.SignedInMixin, base.WriteOrderTestCase):
+class IdentityProviderWorkTests(
+    signed_in.SignedInMixin, base.WriteOrderTestCase
+):
     """What it costs to know that an identity provider is enabled."""
 
     def setUp(self):

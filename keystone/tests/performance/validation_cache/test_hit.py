@@ -76,7 +76,8 @@ class HitWorkTests(base.ValidationCacheTestCase):
         self.assertLessEqual(inside, 150)
         self.assertLessEqual(everywhere, 400)
 
-    def test_statements(self):
+    def statements(self):
+        """A list that receives each SQL statement."""
         statements = []
 
         def note(_connection, _cursor, statement, *_):
@@ -87,9 +88,28 @@ class HitWorkTests(base.ValidationCacheTestCase):
         event = (engine, 'before_cursor_execute', note)
         sqlalchemy.event.listen(*event)
         self.addCleanup(sqlalchemy.event.remove, *event)
+        return statements
+
+    def test_statements(self):
+        statements = self.statements()
 
         self.hit()
+
         self.assertEqual([], statements)
+
+    def test_statements_after_a_revocation(self):
+        another = self.get_scoped_token()
+        self.delete('/auth/tokens', headers={'X-Subject-Token': another})
+        # This process has written the event, and does not know it yet.
+        statements = self.statements()
+
+        with self.counted(synced=1, hit=1):
+            self.middleware(self.asked, _ignore)
+
+        found = [one for one in statements if not one.startswith('BEGIN')]
+        self.assertEqual(1, len(found), found)
+        self.hit()
+        self.assertEqual(1, len(found), found)
 
     def test_round_trips(self):
         trips = []

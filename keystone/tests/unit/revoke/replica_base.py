@@ -54,7 +54,7 @@ class Stamp:
     def read(self):
         return self.cache and self.cache.id
 
-    def last_row(self):
+    def row_of(self, stamp):
         return self.cache and self.cache.row
 
     def note_row(self, row):

@@ -10,12 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-import collections
 import gc
 import tracemalloc
 
 from keystone.tests import unit
 from keystone.token.validation_cache import answer
+from keystone.token.validation_cache import counts
 from keystone.token.validation_cache import entry
 from keystone.token.validation_cache import store
 
@@ -46,7 +46,7 @@ class StoreTests(unit.BaseTestCase):
 
     def setUp(self):
         super().setUp()
-        self.counts = collections.Counter()
+        self.counts = counts.Counts()
         self.store = store.Store(self.counts)
 
     def put(self, number, entries=1000, size=_MOST, **kwargs):

@@ -32,6 +32,9 @@ def report(application):
     client = _statsd_client()
 
     def counted(environ, start_response):
+        if counters.is_counting():
+            # By a layer further out, which counts this as well.
+            return application(environ, start_response)
         counters.begin()
         try:
             return application(environ, start_response)
@@ -55,7 +58,11 @@ def _tell(found, client):
     if client is not None:
         with client.pipeline() as packet:
             for (cache, what), number in found.items():
-                packet.incr(f'{cache.replace(" ", "_")}.{what}', number)
+                name = f'{cache.replace(" ", "_")}.{what}'
+                if what in counters.MEASURES:
+                    packet.gauge(name, number)
+                else:
+                    packet.incr(name, number)
 
 
 def _statsd_client():

@@ -15,6 +15,7 @@
 import logging
 
 import keystone.conf
+from keystone.server.flask.request_processing.middleware import cache_report
 from keystone.token.validation_cache import cache as validation_cache
 from keystone.token.validation_cache import inquiry
 from keystone.token.validation_cache import recorder as recorders
@@ -63,7 +64,7 @@ class ValidationCacheMiddleware:
             return look, look and self.cache.find(look)
         except Exception as error:
             # Whatever it is, the usual way meets it too, or does not need it.
-            self.cache.counts['bypass: error'] += 1
+            self.cache.counts.note('bypass: error')
             _warn(error)
             return None, None
 
@@ -104,4 +105,4 @@ def wrap(app):
     if CONF.wsgi.debug_middleware:
         # It shows each request and each answer.
         return app
-    return ValidationCacheMiddleware(app)
+    return cache_report.report(ValidationCacheMiddleware(app))

@@ -1,0 +1,102 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import socket
+
+from keystone.common.cache import stamps
+from keystone.server.flask.request_processing.middleware import cache_report
+from keystone.tests.unit.validation_cache import base
+
+
+class CountsTests(base.ValidationCacheTestCase):
+    """What the validation cache does reaches a statsd server."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.addCleanup(self.server.close)
+        self.server.bind(('127.0.0.1', 0))
+        self.server.settimeout(10)
+        self.config_fixture.config(
+            group='cache_counters',
+            enabled=True,
+            statsd_host='127.0.0.1',
+            statsd_port=self.server.getsockname()[1],
+        )
+        self.subject = self.get_scoped_token()
+
+    def told(self, *environ, **kwargs):
+        """Let a request be counted; what is told about the cache."""
+        application = cache_report.report(self.middleware)
+        self.send(application, self.environ(*environ, **kwargs))
+        # Nothing that is sent to this host is lost, or overtaken.
+        end = b'end'
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+            client.sendto(end, self.server.getsockname())
+        lines = []
+        while (packet := self.server.recv(65536)) != end:
+            lines += packet.decode().splitlines()
+        prefix = 'keystone.cache.validation_cache.'
+        return {
+            line.removeprefix(prefix)
+            for line in lines
+            if line.startswith((prefix, 'keystone.cache.invalidation'))
+        }
+
+    def test_miss(self):
+        told = self.told(self.subject)
+
+        status = self.cache.status()
+        self.assertLessEqual(
+            {
+                'miss.unknown:1|c',
+                'kept:1|c',
+                f'entries:{status["entries"]}|g',
+                f'bytes:{status["bytes"]}|g',
+            },
+            told,
+        )
+
+    def test_hit(self):
+        self.ask(self.subject)
+
+        self.assertEqual(
+            {'hit:1|c', 'keystone.cache.invalidation_region.round_trips:1|c'},
+            self.told(self.subject),
+        )
+
+    def test_changed(self):
+        self.ask(self.subject)
+        stamps.written()
+
+        self.assertIn('miss.changed:1|c', self.told(self.subject))
+
+    def test_eviction(self):
+        self.ask(self.subject)
+        self.config_fixture.config(group='token', validation_cache_entries=1)
+
+        told = self.told(self.get_scoped_token())
+
+        self.assertIn('entries:1|g', told)
+        self.assertTrue(any(line.startswith('evicted:') for line in told))
+
+    def test_bypass(self):
+        self.assertIn(
+            'bypass.query:1|c',
+            self.told(self.subject, QUERY_STRING='allow_expired=1'),
+        )
+
+    def test_layers_count_once(self):
+        self.middleware = cache_report.report(self.middleware)
+        self.ask(self.subject)
+
+        self.assertIn('hit:1|c', self.told(self.subject))
