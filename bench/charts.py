@@ -180,15 +180,9 @@ def s3(points):
     width = 0.35
     for place, (side, style) in enumerate(_SIDES.items()):
         values = [point[side]['rate'] for point in points]
-        ends = [point[side]['rate_spread'] for point in points]
-        pairs = list(zip(values, ends, strict=True))
-        reach = [
-            [value - least for value, (least, _) in pairs],
-            [most - value for value, (_, most) in pairs],
-        ]
         bars = panels[0].bar(
             [number + place * width for number in range(len(points))],
-            values, width, yerr=reach, capsize=3, label=side,
+            values, width, yerr=_reach(points, side), capsize=3, label=side,
             color=style['color'], hatch='//' if side == 'stock' else None,
         )  # fmt: skip
         panels[0].bar_label(bars, fmt='{:.0f}', label_type='center')
@@ -222,16 +216,24 @@ def _grid(count):
     return figure, panels[:count]
 
 
+def _reach(points, side):
+    """How far the rates go below and above their medians."""
+    rates = [point[side]['rate'] for point in points]
+    least, most = zip(
+        *(point[side]['rate_spread'] for point in points), strict=True
+    )
+    # The rates may be rounded, the ends are not.
+    return [
+        [max(0, rate - end) for rate, end in zip(rates, least, strict=True)],
+        [max(0, end - rate) for rate, end in zip(rates, most, strict=True)],
+    ]
+
+
 def _line(panel, points, x, side, name):
     places = [point[x] for point in points]
     values = [point[side][name] for point in points]
     if name == 'rate':
-        ends = [point[side]['rate_spread'] for point in points]
-        pairs = list(zip(values, ends, strict=True))
-        reach = [
-            [value - least for value, (least, _) in pairs],
-            [most - value for value, (_, most) in pairs],
-        ]
+        reach = _reach(points, side)
         panel.errorbar(
             places, values, reach, label=side, capsize=3, **_SIDES[side]
         )

@@ -68,7 +68,7 @@ class MariaDB:
 
         :returns: dict of ``waits`` and ``deadlocks``
         """
-        counted = dict(server.query("SHOW GLOBAL STATUS LIKE 'Innodb%'"))
+        counted = self._counted(server)
         return {
             'waits': int(counted['Innodb_row_lock_waits']),
             'deadlocks': int(counted['Innodb_deadlocks']),
@@ -76,8 +76,10 @@ class MariaDB:
 
     def longest_wait(self, server):
         """What is known of the longest wait for a row since the start."""
-        counted = dict(server.query("SHOW GLOBAL STATUS LIKE 'Innodb%'"))
-        return f'{counted["Innodb_row_lock_time_max"]} ms'
+        return f'{self._counted(server)["Innodb_row_lock_time_max"]} ms'
+
+    def _counted(self, server):
+        return dict(server.query("SHOW GLOBAL STATUS LIKE 'Innodb%'"))
 
 
 class PostgreSQL:

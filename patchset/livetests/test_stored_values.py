@@ -34,9 +34,11 @@ class _Stored:
         self.addCleanup(server.stop)
         return server
 
-    def of_each_backend(self):
+    def of_each_backend(self, but=()):
         """Two workers with each backend that knows the kind of server."""
         for backend in self.kind.backends:
+            if backend in but:
+                continue
             self.server.flush()
             workers = [
                 self.worker(
@@ -85,7 +87,8 @@ class _Stored:
             self.assertNotEqual(before, self.assertStored(one))
 
     def test_server_that_hangs(self):
-        for one, other in self.of_each_backend():
+        # dogpile.cache gives pymemcache no time limit: it waits for ever.
+        for one, other in self.of_each_backend({'dogpile.cache.pymemcache'}):
             before = self.assertStored(one)
             with self.server.paused():
                 self.assertIsNone(one.ask('stored'))

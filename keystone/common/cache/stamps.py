@@ -165,16 +165,16 @@ def join(region, manager):
     """
     if _WRITES not in _stamps:
         name = _WRITES.removeprefix(manager.REGION_KEY_PREFIX)
-        _add(type(manager)(manager._invalidation_region, name))
+        _add(type(manager)(manager._invalidation_region, name), Stamp)
     if region.name not in _UNCHANGING:
         for name in ('set', 'set_multi', 'delete', 'delete_multi'):
             setattr(region, name, _telling(region, name))
     is_growing = manager._region_key in _GROWING
-    return _add(manager, _Growing if is_growing else None)
+    return _add(manager, _Growing if is_growing else Stamp)
 
 
-def _add(manager, kind=None):
-    stamp = (kind or Stamp)(manager)
+def _add(manager, kind):
+    stamp = kind(manager)
     _stamps[manager._region_key] = stamp
     _compared[:] = sorted(_stamps.keys() - {_REVOCATION})
     return stamp
@@ -264,7 +264,8 @@ class _Growing(Stamp):
         super().__init__(manager)
         name = manager._region_key.removeprefix(self.REGION_KEY_PREFIX)
         self._changes = _add(
-            type(manager)(manager._invalidation_region, f'changes of {name}')
+            type(manager)(manager._invalidation_region, f'changes of {name}'),
+            Stamp,
         )
         id_note.always(manager, _NOTE)
 

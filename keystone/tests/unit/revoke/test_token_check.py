@@ -140,9 +140,7 @@ class SharedStampTests(base.TokenTestCase):
     def row_elsewhere(self):
         """The last row, as a thread sees it that has not written it."""
         rows = []
-        reader = threading.Thread(
-            target=lambda: rows.append(self.last_row())
-        )
+        reader = threading.Thread(target=lambda: rows.append(self.last_row()))
         reader.start()
         reader.join()
         return rows[0]
