@@ -135,18 +135,12 @@ def points(measured, first, sizes):
                 point[side] = summary.of(measured[side, name, size], own)
                 rounds = [statistics.median(t) for t in first[side, size]]
                 point[side]['first'] = round(statistics.median(rounds), 1)
-            ratios = [
-                patched['rate'] / stock['rate']
-                for stock, patched in zip(
-                    measured['stock', name, size],
+            point.update(
+                summary.by_stock(
                     measured['patched', name, size],
-                    strict=True,
+                    measured['stock', name, size],
                 )
-            ]
-            point['ratio'] = round(statistics.median(ratios), 2)
-            point['ratio_spread'] = [
-                round(min(ratios), 2), round(max(ratios), 2),
-            ]  # fmt: skip
+            )
             found.append(point)
     return found
 

@@ -176,13 +176,38 @@ def s3(points):
     :param points: what :func:`bench.s3.run` gave
     :returns: list of (caption, SVG)
     """
+    caption = (
+        'Signed requests that Keystone checks per second, four clients with a '
+        'credential each. Median of the rounds; the bars span the least and '
+        'the most.'
+    )
+    return [(caption, _bars(points, 'requests per second', 's3'))]
+
+
+def rotation(points):
+    """Validations per second of tokens in turns.
+
+    :param points: what :func:`bench.rotation.run` gave
+    :returns: list of (caption, SVG)
+    """
+    caption = (
+        f'Validations of {points[0]["tokens"]:,} tokens in turns per second, '
+        f'20 clients: with nothing else, and while 10 tokens are revoked and '
+        f'a project is created each second. Median of the rounds; the bars '
+        f'span the least and the most.'
+    )
+    return [(caption, _bars(points, 'validations per second', 'rotation'))]
+
+
+def _bars(points, unit, salt):
+    """Rates of both sides beside each other, for each kind."""
     figure, panels = _grid(1)
     width = 0.35
     for place, (side, style) in enumerate(_SIDES.items()):
-        values = [point[side]['rate'] for point in points]
         bars = panels[0].bar(
             [number + place * width for number in range(len(points))],
-            values, width, yerr=_reach(points, side), capsize=3, label=side,
+            [point[side]['rate'] for point in points],
+            width, yerr=_reach(points, side), capsize=3, label=side,
             color=style['color'], hatch='//' if side == 'stock' else None,
         )  # fmt: skip
         panels[0].bar_label(bars, fmt='{:.0f}', label_type='center')
@@ -190,14 +215,9 @@ def s3(points):
         [number + width / 2 for number in range(len(points))],
         [point['kind'] for point in points],
     )
-    panels[0].set_ylabel('requests per second')
+    panels[0].set_ylabel(unit)
     panels[0].legend()
-    caption = (
-        'Signed requests that Keystone checks per second, four clients with a '
-        'credential each. Median of the rounds; the bars span the least and '
-        'the most.'
-    )
-    return [(caption, _svg(figure, 's3'))]
+    return _svg(figure, salt)
 
 
 def _grid(count):

@@ -15,6 +15,7 @@
 import concurrent.futures
 import json
 import urllib.request
+import uuid
 
 from patchset import errors
 
@@ -71,6 +72,31 @@ def rescope(keystone, subject, project_id):
     return _call('POST', keystone, body=body)['X-Subject-Token']
 
 
+def exchanged(keystone, count):
+    """Have a token issued, and exchanged for others of its project.
+
+    :returns: list of so many tokens
+    """
+    first = token(keystone)
+    project_id = _about(keystone, headers(first))['project']['id']
+    with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as pool:
+        others = pool.map(
+            lambda _: rescope(keystone, first, project_id), range(count - 1)
+        )
+        return [first, *others]
+
+
+def create_project(keystone, caller):
+    """Create a project with a name of its own.
+
+    :param caller: a token
+    """
+    body = {'project': {'name': uuid.uuid4().hex, 'domain_id': 'default'}}
+    more = {'X-Auth-Token': caller}
+    data = json.dumps(body).encode()
+    _open('POST', keystone, '/projects', more, data).close()
+
+
 def headers(subject, caller=None):
     """Headers of a request about a token, by its own holder if not said."""
     return {'X-Auth-Token': caller or subject, 'X-Subject-Token': subject}
@@ -89,8 +115,7 @@ def access_keys(side, count):
     """
     keystone = side.keystone
     caller = headers(token(keystone))
-    with _open('GET', keystone, '/auth/tokens', caller) as answer:
-        subject = json.load(answer)['token']
+    subject = _about(keystone, caller)
     path = f'/users/{subject["user"]["id"]}/credentials/OS-EC2'
     body = json.dumps({'tenant_id': subject['project']['id']}).encode()
     found = []
@@ -99,6 +124,12 @@ def access_keys(side, count):
             credential = json.load(answer)['credential']
         found.append((credential['access'], credential['secret']))
     return found
+
+
+def _about(keystone, more):
+    """What Keystone says of a token: a dict."""
+    with _open('GET', keystone, '/auth/tokens', more) as answer:
+        return json.load(answer)['token']
 
 
 def _call(method, keystone, more=None, body=None):

@@ -27,6 +27,7 @@ from bench import charts as drawing
 from bench import mixed
 from bench import prune
 from bench import revocations
+from bench import rotation
 from bench import s3
 
 _EXPERIMENTS = {
@@ -47,6 +48,11 @@ _EXPERIMENTS = {
         'Does the size of the catalog matter?',
     ),
     's3': (s3, drawing.s3, 'What does a signed request cost?'),
+    'rotation': (
+        rotation,
+        drawing.rotation,
+        'What do very many tokens cost, and a cloud that changes?',
+    ),
 }
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -71,8 +77,8 @@ dd {{ margin: 0; }}
 <h1>{title}</h1>
 <p>Stock and patched Keystone ran at the same time on one machine, with the
 same MariaDB and a memcached each, and took turns under the load of
-ApacheBench. What counts is how the two compare; the absolute figures are that
-machine's.</p>
+ApacheBench or wrk. What counts is how the two compare; the absolute figures
+are that machine's.</p>
 {sections}
 </body>
 </html>

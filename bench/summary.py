@@ -46,3 +46,21 @@ def of(runs, references):
         'repeats': len(done),
         'runs': done,
     }
+
+
+def by_stock(patched, stock):
+    """Divide the patched rate by stock's of the same round.
+
+    :param patched: list of dicts with ``rate``, one for each round
+    :param stock: the same of the other side
+    :returns: dict with the median as ``ratio``, and ``ratio_spread`` as
+        [least, most]
+    """
+    ratios = [
+        one['rate'] / other['rate']
+        for one, other in zip(patched, stock, strict=True)
+    ]
+    return {
+        'ratio': round(statistics.median(ratios), 2),
+        'ratio_spread': [round(min(ratios), 2), round(max(ratios), 2)],
+    }

@@ -13,7 +13,7 @@
 """Measure stock and patched Keystone side by side.
 
 Both run at the same time on this machine, with the same database server and
-a memcached each, and take turns under the load of ApacheBench (loopback
+a memcached each, and take turns under the load of ApacheBench or wrk (loopback
 only). What counts is how the two compare: absolute figures are this
 machine's, and only an idle machine gives any.
 
@@ -23,6 +23,7 @@ experiments:
   prune        what expired events cost a revocation, and their removal
   catalog      validations and rescopings per second against the endpoints
   s3           signed requests of S3 and EC2 checked per second
+  rotation     validations per second of very many tokens in turns
 
 report draws the results of a folder on one page, report.html there, which
 needs no other file, and each chart once more as SVG. It is no experiment, and
@@ -42,6 +43,7 @@ from bench import mixed
 from bench import plan
 from bench import prune
 from bench import revocations
+from bench import rotation
 from bench import s3
 from patchset import arguments
 from patchset import environment
@@ -60,6 +62,7 @@ EXPERIMENTS = {
     'prune': prune,
     'catalog': catalog,
     's3': s3,
+    'rotation': rotation,
 }
 
 

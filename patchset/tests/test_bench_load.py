@@ -26,6 +26,7 @@ import testtools
 
 from bench import load
 from bench import revoking
+from bench import turns
 from patchset import errors
 from patchset import paths
 
@@ -156,6 +157,33 @@ class LoadTestCase(ServerTestCase):
             program.send_signal(signal.SIGINT)
         for client in clients:
             self.assertFalse(pathlib.Path(f'/proc/{client}').exists())
+
+
+class TurnsTestCase(ServerTestCase):
+    def test_tokens_take_turns(self):
+        measure = turns.validate(self.url, 'caller', list('abc'), 1, 2)
+        asked = self.server.asked
+        # The caller asks about itself as well.
+        self.assertEqual(
+            {('GET', name) for name in ('caller', *'abc')}, set(asked)
+        )
+        self.assertLessEqual(max(asked.values()) - min(asked.values()), 2)
+        self.assertLessEqual(measure.requests, asked.total())
+        self.assertLessEqual(measure.p50, measure.p99)
+
+    def test_one_refused_token_is_no_result(self):
+        self.server.codes['GET', 'b'] = 404
+        error = self.assertRaises(
+            errors.Error, turns.validate, self.url, 'c', list('abc'), 1, 2
+        )
+        self.assertIn('were refused', str(error))
+
+    def test_nobody_answers(self):
+        error = self.assertRaises(
+            errors.Error, turns.validate, 'http://127.0.0.1:1/', 'c', ['a'],
+            1, 1,
+        )  # fmt: skip
+        self.assertIn('wrk failed: ', str(error))
 
 
 class RevokerTestCase(ServerTestCase):

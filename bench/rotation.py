@@ -1,0 +1,175 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Validations of very many tokens, while the cloud changes.
+
+20 clients validate tokens in turns, more than any of them asks for twice in a
+second. ``quiet``: nothing else happens. ``changing``: beside them, 10 tokens
+per second are revoked and a project is created each second, as in a cloud that
+runs tests. Before the first slice all tokens are validated by each process.
+
+Sides swap turns from round to round, and the patched rate is divided by
+stock's rate of the same round; medians of the rounds count.
+"""
+
+import contextlib
+import dataclasses
+import threading
+
+from bench import client
+from bench import revoking
+from bench import rig
+from bench import summary
+from bench import table
+from bench import turns
+from patchset import errors
+from patchset import progress
+
+TOKENS = {'small': 2_000, 'full': 10_000}
+SECONDS = {'small': 5, 'full': 10}
+REPEATS = {'small': 1, 'full': 3}
+LOADS = ('quiet', 'changing')
+REVOKED = 10  # per second
+_SLOWEST = 200  # validations per second of the slower side, nothing cached
+
+
+def run(plan):
+    """Run the experiment.
+
+    :param plan: a :class:`bench.plan.Plan`
+    :returns: what :func:`points` gives
+    """
+    count, repeats = TOKENS[plan.scale], REPEATS[plan.scale]
+    measured, tokens = {}, {}
+    with rig.both(plan) as sides:
+        for side in sides:
+            progress.step(f'{side.name}: {count} tokens, each validated')
+            tokens[side.name] = client.exchanged(side.keystone, count)
+            validate(side, tokens[side.name], count // _SLOWEST)
+        for number in range(repeats):
+            for name in LOADS:
+                for side in rig.turn(sides, number):
+                    one = measure(
+                        side, tokens[side.name], name, SECONDS[plan.scale]
+                    )
+                    measured.setdefault((side.name, name), []).append(
+                        dataclasses.asdict(one)
+                    )
+                    progress.step(
+                        f'{number + 1} of {repeats}: {name}, {side.name}: '
+                        f'{one.rate:.1f} validations/s'
+                    )
+    return points(measured, count)
+
+
+def validate(side, tokens, seconds):
+    """Validate tokens in turns; the first one asks."""
+    caller, *subjects = tokens
+    return turns.validate(
+        side.url, caller, subjects, seconds, revoking.CLIENTS
+    )
+
+
+def measure(side, tokens, name, seconds):
+    """One slice of time.
+
+    :param tokens: what :func:`bench.client.exchanged` gave
+    :param name: one of :data:`LOADS`
+    :returns: a :class:`bench.load.Measure`
+    """
+    if name == 'quiet':
+        return validate(side, tokens, seconds)
+    caller, *doomed = client.tokens(side.keystone, 1 + REVOKED * seconds)
+    with revoking.started(
+        side.url, caller, doomed, REVOKED, seconds
+    ) as revoker:
+        result = revoking.begin(revoker)
+        with creating(side.keystone, caller):
+            found = validate(side, tokens, seconds)
+        answer = result()
+    if answer['failed']:
+        raise errors.Error(f'{answer["failed"]} revocations failed')
+    return found
+
+
+@contextlib.contextmanager
+def creating(keystone, caller):
+    """Create a project each second, until the block ends.
+
+    :raises patchset.errors.Error: a project could not be created
+    """
+    over, failures = threading.Event(), []
+
+    def create():
+        try:
+            while not over.wait(1):
+                client.create_project(keystone, caller)
+        except errors.Error as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=create)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def points(measured, count):
+    """Sum up the rounds.
+
+    :param measured: {(side, load): list with the fields of
+        :class:`bench.load.Measure` for each round}
+    :param count: how many tokens take turns
+    :returns: a list of dicts, one per load: ``kind``, ``tokens``, for each
+        side what :func:`bench.summary.of` gives against stock, and ``ratio``
+        (patched by stock) with ``ratio_spread``
+    """
+    found = []
+    for name in LOADS:
+        stock = [run['rate'] for run in measured['stock', name]]
+        point = {'kind': name, 'tokens': count}
+        for side in ('stock', 'patched'):
+            point[side] = summary.of(measured[side, name], stock)
+        point.update(
+            summary.by_stock(
+                measured['patched', name], measured['stock', name]
+            )
+        )
+        found.append(point)
+    return found
+
+
+def text(found):
+    """The points as a table."""
+    head = [
+        'load', 'tokens', 'side', '1/s', 'by stock', 'spread', 'p50 ms',
+        'p99 ms', 'runs',
+    ]  # fmt: skip
+    rows = []
+    for point in found:
+        for side in ('stock', 'patched'):
+            one = point[side]
+            patched = side == 'patched'
+            rows.append(
+                [
+                    point['kind'], point['tokens'], side,
+                    table.rate(one['rate']),
+                    f'{point["ratio"]:.2f}' if patched else '-',
+                    table.spread(point['ratio_spread'], '{:.2f}')
+                    if patched else '-',
+                    f'{one["p50"]:.0f}', f'{one["p99"]:.0f}', one['repeats'],
+                ]
+            )  # fmt: skip
+    return table.render(head, rows)

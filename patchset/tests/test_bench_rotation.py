@@ -1,0 +1,55 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of the measurement of many tokens in turns."""
+
+import testtools
+
+from bench import rotation
+
+
+def _run(rate):
+    return {'rate': rate, 'p50': 1, 'p99': 2, 'requests': rate}
+
+
+class PointsTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        rates = {
+            ('stock', 'quiet'): [100, 50],
+            ('stock', 'changing'): [40, 20],
+            ('patched', 'quiet'): [1000, 1000],
+            ('patched', 'changing'): [800, 600],
+        }
+        self.points = rotation.points(
+            {
+                about: [_run(rate) for rate in of]
+                for about, of in rates.items()
+            },
+            2000,
+        )
+
+    def test_ratio_is_that_of_the_rounds(self):
+        quiet, changing = self.points
+        self.assertEqual('quiet', quiet['kind'])
+        self.assertEqual(
+            (15, [10, 20]), (quiet['ratio'], quiet['ratio_spread'])
+        )
+        self.assertEqual(25, changing['ratio'])
+        self.assertEqual(700, changing['patched']['rate'])
+
+    def test_text(self):
+        lines = rotation.text(self.points).splitlines()
+        self.assertEqual(6, len(lines))
+        self.assertRegex(
+            lines[3], r'^quiet +2000 +patched +1000.* 15.00 +10.00..20.00 '
+        )
