@@ -19,23 +19,22 @@ keeps. That thread is not there in the new process.
 import os
 import weakref
 
-_methods = set()
+_methods = weakref.WeakKeyDictionary()
 
 
 def call(method):
     """Call a bound method in all processes that are forked from now on.
 
-    :param method: takes no arguments; its object is not kept alive by this
+    :param method: takes no arguments; its object is not kept alive by this,
+        and has no other such method
     """
-    _methods.add(weakref.WeakMethod(method, _methods.discard))
+    _methods[method.__self__] = method.__func__
 
 
 def run():
     """Call the methods; the forked process does so by itself."""
-    for reference in list(_methods):
-        method = reference()
-        if method is not None:
-            method()
+    for one, method in list(_methods.items()):
+        method(one)
 
 
 os.register_at_fork(after_in_child=run)

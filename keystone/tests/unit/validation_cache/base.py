@@ -35,9 +35,10 @@ class ValidationCacheTestCase(test_v3.RestfulTestCase):
         super().setUp()
         self.useFixture(shared_cache.SharedCache(self.config_fixture))
         # Requests that are logged in detail take the usual way.
-        logger = logging.getLogger('keystone')
-        self.addCleanup(logger.setLevel, logger.level)
-        logger.setLevel(logging.INFO)
+        for name in ('keystone', 'oslo_policy'):
+            logger = logging.getLogger(name)
+            self.addCleanup(logger.setLevel, logger.level)
+            logger.setLevel(logging.INFO)
         self.middleware = self.public_app.app
         while not isinstance(
             self.middleware,
