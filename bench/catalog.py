@@ -155,14 +155,11 @@ def text(found):
     for point in found:
         for side in ('stock', 'patched'):
             one = point[side]
-            patched = side == 'patched'
             rows.append(
                 [
                     point['load'], point['endpoints'], side,
                     table.rate(one['rate']), table.percent(one['of_own_0']),
-                    f'{point["ratio"]:.2f}' if patched else '-',
-                    table.spread(point['ratio_spread'], '{:.2f}')
-                    if patched else '-',
+                    *table.by_stock(point, side),
                     f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
                     f'{one["first"]:.0f}', one['repeats'],
                 ]

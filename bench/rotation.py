@@ -163,14 +163,11 @@ def text(found):
     for point in found:
         for side in ('stock', 'patched'):
             one = point[side]
-            patched = side == 'patched'
             rows.append(
                 [
                     point['kind'], point['tokens'], side,
                     table.rate(one['rate']),
-                    f'{point["ratio"]:.2f}' if patched else '-',
-                    table.spread(point['ratio_spread'], '{:.2f}')
-                    if patched else '-',
+                    *table.by_stock(point, side),
                     f'{one["p50"]:.0f}', f'{one["p99"]:.0f}', one['repeats'],
                 ]
             )  # fmt: skip

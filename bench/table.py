@@ -47,3 +47,13 @@ def rate(number):
 def percent(share):
     """A share as per cent; nothing as a dash."""
     return '-' if share is None else f'{100 * share:.1f} %'
+
+
+def by_stock(point, side):
+    """The cells of one side for what :func:`bench.summary.by_stock` gave.
+
+    :param side: ``stock``, which has dashes, or ``patched``
+    """
+    if side == 'stock':
+        return ['-', '-']
+    return [f'{point["ratio"]:.2f}', spread(point['ratio_spread'], '{:.2f}')]
