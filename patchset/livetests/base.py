@@ -34,6 +34,19 @@ def tree():
     return trees.get(pins.load(pins.newest()))
 
 
+class ServerMixin:
+    """A server for all tests of a class; ``kind`` is the server's class."""
+
+    kind = None
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server = cls.kind()
+        cls.server.start()
+        cls.addClassCleanup(cls.server.stop)
+
+
 class Worker:
     """A process of its own; see inside/revoke_worker.py."""
 

@@ -62,17 +62,8 @@ class LifetimeTestCase(testtools.TestCase):
         return worker.ready()
 
 
-class _Lifetimes:
+class _Lifetimes(base.ServerMixin):
     """What holds for each kind of server; a subclass names it."""
-
-    kind = None
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.server = cls.kind()
-        cls.server.start()
-        cls.addClassCleanup(cls.server.stop)
 
     def filled(self, backend, **cache):
         """Seconds that the items have left after a value for each section."""

@@ -42,17 +42,8 @@ BACKENDS = (
 )
 
 
-class _PruneTests:
+class _PruneTests(base.ServerMixin):
     """What holds on each database; a subclass names it."""
-
-    kind = None
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.server = cls.kind()
-        cls.server.start()
-        cls.addClassCleanup(cls.server.stop)
 
     def setUp(self):
         super().setUp()

@@ -48,17 +48,12 @@ def revive(server):
         time.sleep(0.05)
 
 
-class _ReplicaTests:
+class _ReplicaTests(base.ServerMixin):
     """What holds on each database; a subclass names it."""
-
-    kind = None
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.server = cls.kind()
-        cls.server.start()
-        cls.addClassCleanup(cls.server.stop)
         cls.cache = memcached.Memcached()
         cls.cache.start()
         cls.addClassCleanup(cls.cache.stop)

@@ -338,8 +338,8 @@ class SwitchedOffTests(base.FailureTestCase):
 class SerializedTests(base.FailureTestCase):
     """Backends that take bytes, as that of Redis does."""
 
-    def test_old_id(self):
-        store = {}
+    def setUp(self):
+        super().setUp()
         self.configure('dogpile.cache.memory_pickle')
         self.useFixture(
             fixtures.MonkeyPatch(
@@ -347,6 +347,9 @@ class SerializedTests(base.FailureTestCase):
                 lambda region: True,
             )
         )
+
+    def test_old_id(self):
+        store = {}
         process = self.process()
         process.guard.proxied.proxied._cache = store
         before = process.region_id()
@@ -359,13 +362,6 @@ class SerializedTests(base.FailureTestCase):
         self.assertNotIn(process.region_id(), (before, after))
 
     def test_id_that_cannot_be_read(self):
-        self.configure('dogpile.cache.memory_pickle')
-        self.useFixture(
-            fixtures.MonkeyPatch(
-                'keystone.common.cache.region_ids.can_fail',
-                lambda region: True,
-            )
-        )
         process = self.process()
         before = process.region_id()
         store = process.guard.proxied.proxied._cache
