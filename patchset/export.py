@@ -36,6 +36,25 @@ def export(tree, topics, folder, only=None):
     :raises patchset.errors.Error: no such topic, or the topic needs one
         that its ``Depends:`` trailers do not name
     """
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob('[0-9][0-9][0-9][0-9]-*.patch'):
+        path.unlink()
+    written = []
+    for topic, clone in picked(tree, topics, only):
+        path = folder / f'{len(written) + 1:04d}-{topic.name}.patch'
+        path.write_text(_format(clone))
+        written.append(path)
+    return written
+
+
+def picked(tree, topics, only=None):
+    """Put the commits of topics onto a clone, one after the other.
+
+    :param tree: as for :func:`export`, like the others
+    :returns: generator of each topic and the folder of the clone, whose last
+        commit is that topic's, for as long as the generator rests
+    :raises patchset.errors.Error: as :func:`export` does
+    """
     names = {topic.name for topic in topics}
     if only and only not in names:
         raise errors.UsageError(
@@ -45,10 +64,6 @@ def export(tree, topics, folder, only=None):
     commits = git.git(
         tree, 'rev-list', '--reverse', f'{assemble.BASE}..HEAD'
     ).split()
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in folder.glob('[0-9][0-9][0-9][0-9]-*.patch'):
-        path.unlink()
-    written = []
     with tempfile.TemporaryDirectory() as temporary:
         clone = pathlib.Path(temporary) / 'clone'
         git.git(tree, 'clone', '--quiet', '--shared', '--no-tags', tree, clone)
@@ -61,10 +76,7 @@ def export(tree, topics, folder, only=None):
         for topic, commit in zip(topics, commits, strict=True):
             if topic.name in wanted:
                 pick(clone, topic, commit)
-                path = folder / f'{len(written) + 1:04d}-{topic.name}.patch'
-                path.write_text(_format(clone))
-                written.append(path)
-    return written
+                yield topic, clone
 
 
 def closure(topics, name):

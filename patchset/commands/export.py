@@ -10,10 +10,13 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Write the series that `git am` takes on upstream's own tree.
+"""Write the series, for upstream's tree or for a distribution's package.
 
-Patches and overlay are joined: each topic is one commit with its code, its
-tests and its release note.
+Patches and overlay are joined: each topic is one commit, or one patch, with
+its code, its tests and its release note.
+
+  git    mails that `git am` takes on upstream's own tree
+  quilt  patches with DEP-3 headers, and a series, for debian/patches
 """
 
 import pathlib
@@ -23,9 +26,12 @@ from patchset import assemble
 from patchset import export
 from patchset import paths
 from patchset import progress
+from patchset import quilt
 from patchset import series
 
-HELP = 'write the git am series, one commit per topic'
+HELP = 'write the series, one commit or quilt patch per topic'
+
+FORMATS = {'git': (export.export, 'series'), 'quilt': (quilt.export, 'quilt')}
 
 
 def add_arguments(parser):
@@ -35,18 +41,26 @@ def add_arguments(parser):
         '--topic', help='only this topic and those it depends on'
     )
     parser.add_argument(
+        '--format',
+        choices=FORMATS,
+        default='git',
+        help='what reads the series (default: %(default)s)',
+    )
+    parser.add_argument(
         '--output',
         metavar='DIR',
         type=pathlib.Path,
-        help='folder of the series (default: dist/series/RELEASE)',
+        help='folder of the series (default: dist/series/RELEASE, or '
+        'dist/quilt/RELEASE)',
     )
 
 
 def run(args):
     """Export, and print the paths written."""
     pin = arguments.pin(args)
-    folder = args.output or paths.DIST / 'series' / pin.release
+    write, name = FORMATS[args.format]
+    folder = args.output or paths.DIST / name / pin.release
     tree = assemble.ensure(pin)
     topics = series.load(pin.release)
-    for path in export.export(tree, topics, folder, args.topic):
+    for path in write(tree, topics, folder, args.topic):
         progress.say(path)
