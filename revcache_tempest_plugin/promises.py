@@ -30,7 +30,13 @@ PROMISES = {
         'and of nobody else.'
     ),
     'revocation_events': (
-        'GET /v3/OS-REVOKE/events lists an event for every token revoked.'
+        'GET /v3/OS-REVOKE/events lists an event for every token revoked, '
+        'and with since, in RFC 1123 form, those on or after that second.'
+    ),
+    'allow_expired': (
+        'A token that has expired is accepted with allow_expired until it is '
+        'revoked, which it can be before and after it expires, and never '
+        'again.'
     ),
     'user_disable': (
         'The tokens of a disabled user are refused for good, also after the '
@@ -48,16 +54,42 @@ PROMISES = {
         "such a domain's user is refused; once the domain is enabled again, "
         'new tokens are valid.'
     ),
+    'deletion': (
+        'Every token of a deleted user, for a deleted project and for a '
+        'deleted domain is refused, and no other.'
+    ),
     'grant_removal': (
-        "A token is refused once its user's last role on its project is "
-        "taken away; the user's tokens for other projects stay valid."
+        "A token is refused once its user's last role on its project, its "
+        'domain or the system is taken away, and shows no role that was; '
+        "the user's tokens for other projects stay valid."
     ),
     'trust_removal': (
         'Every token that a trust gave is refused once the trust is deleted.'
+    ),
+    'application_credential_removal': (
+        'Every token that an application credential gave is refused once '
+        'the credential is deleted, and no other.'
+    ),
+    'ec2_credentials': (
+        'An EC2 credential gives tokens while it exists and its user and '
+        'project are enabled, and to nobody who signs with an old secret.'
+    ),
+    'current_names': (
+        'A token shows the names that its user, project and domain have now, '
+        'and nobody logs in by a name of before.'
+    ),
+    'current_catalog': (
+        'Endpoints that are added, changed or deleted, one by one or by a '
+        'group of endpoints, show in new tokens, in validated tokens and in '
+        'GET /v3/auth/catalog.'
     ),
     'request_isolation': (
         "A request is judged by its own user's token alone, whatever service "
         'token comes with it and whatever other requests are answered at the '
         'same time.'
+    ),
+    'validation_rate': (
+        'Validating a token takes no longer because other tokens have been '
+        'revoked.'
     ),
 }

@@ -25,6 +25,7 @@ extensions = [
     'bench_results',
     'ks_commands',
     'openstackdocstheme',
+    'promises_list',
     'reno.sphinxext',
 ]
 exclude_patterns = ['_ext']

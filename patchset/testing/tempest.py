@@ -41,10 +41,19 @@ class Tempest:
 
     :param options: a :class:`patchset.testing.options.Options`
     :param part: the part that it runs for
+    :param promises: whether our own plugin is there; unless given, on the
+        patched tree alone
+    :param settings: {section: {option: value}} of tempest.conf
+    :param quiet: do not print the failures, which are expected
     """
 
-    def __init__(self, options, part):
+    def __init__(
+        self, options, part, *, promises=None, settings=None, quiet=False
+    ):
         self._options = options
+        self._promises = not options.stock if promises is None else promises
+        self._settings = settings
+        self._quiet = quiet
         name = options.pin.release
         self._environment = environment.Environment(name, 'tempest').ensure()
         self._label = options.label(part)
@@ -59,14 +68,16 @@ class Tempest:
         with tempfile.TemporaryDirectory(prefix='ks-tempest-') as folder:
             file = pathlib.Path(folder) / 'tempest.conf'
             file.touch(mode=0o600)
-            if not self._options.stock:
+            if self._promises:
                 install_plugin(pathlib.Path(folder))
             suite = self._suite(folder)
             ids = suite.ids(expression)
             if not ids:
                 return ids, results.Report()
             with cloud.start(self._options) as keystone:
-                file.write_text(tempest_conf.render(keystone, folder))
+                file.write_text(
+                    tempest_conf.render(keystone, folder, self._settings)
+                )
                 return ids, suite.run(
                     expression,
                     concurrency=self._options.concurrency,
@@ -87,6 +98,7 @@ class Tempest:
                 'no_proxy': '127.0.0.1',
             },
             group=_GROUP,
+            quiet=self._quiet,
         )  # fmt: skip
 
 

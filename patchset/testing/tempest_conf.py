@@ -12,12 +12,17 @@
 
 """Configuration of tempest for one Keystone and nothing else."""
 
+from patchset import keystone_conf
 
-def render(deployment, folder):
+PATIENCE = 300  # seconds; far more than a loaded machine needs
+
+
+def render(deployment, folder, settings=None):
     """Text of tempest.conf.
 
     :param deployment: a started :class:`patchset.deployment.Deployment`
     :param folder: where tempest may keep its lock files and its log
+    :param settings: {section: {option: value}} on top of that
     """
     admin = deployment.credentials
     options = {
@@ -35,6 +40,7 @@ def render(deployment, folder):
             'v3_endpoint_type': 'public',
         },
         'enforce_scope': {'keystone': True},
+        'service-clients': {'http_timeout': PATIENCE},
         'service_available': dict.fromkeys(
             ('cinder', 'glance', 'horizon', 'neutron', 'nova', 'swift'), False
         ),
@@ -42,7 +48,7 @@ def render(deployment, folder):
         'DEFAULT': {'log_dir': folder, 'log_file': 'tempest.log'},
     }
     lines = []
-    for section, pairs in options.items():
+    for section, pairs in keystone_conf.merge(options, settings).items():
         lines.append(f'[{section}]')
         lines += [f'{name} = {value}' for name, value in pairs.items()]
     return '\n'.join(lines) + '\n'

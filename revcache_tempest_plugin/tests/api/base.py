@@ -13,6 +13,7 @@
 """What the tests share: people, places, tokens, and saying what broke."""
 
 import dataclasses
+import functools
 import time
 
 from oslo_serialization import jsonutils
@@ -65,7 +66,11 @@ class PromiseTestCase(test.BaseTestCase):
         super().setup_clients()
         if CONF.identity.admin_domain_scope:
             cls.os_admin.auth_provider.scope = 'domain'
+        cls.application_credentials = (
+            cls.os_admin.application_credentials_client
+        )
         cls.domains = cls.os_admin.domains_client
+        cls.groups = cls.os_admin.groups_client
         cls.identity = cls.os_admin.identity_v3_client
         cls.projects = cls.os_admin.projects_client
         cls.roles = cls.os_admin.roles_v3_client
@@ -125,6 +130,39 @@ class PromiseTestCase(test.BaseTestCase):
             )
         return {**user, 'role_id': role}
 
+    def application_credential(self, user, token, **attributes):
+        """Create an application credential; return what the API says of it.
+
+        :param user: what :meth:`member` returned
+        :param token: a project's token of that user
+        """
+        status, body = self.call(
+            'POST',
+            f'/users/{user["user_id"]}/application_credentials',
+            token,
+            body={
+                'application_credential': {'name': self.name(), **attributes}
+            },
+        )
+        self.assertEqual(201, status, body)
+        credential = body['application_credential']
+        # Not left to go with its user: on SQLite, its roles would stay and
+        # meet the next application credential that gets its row's number.
+        self.undo(
+            self.application_credentials.delete_application_credential,
+            user['user_id'],
+            credential['id'],
+        )
+        return credential
+
+    def log_in_with(self, credential, name):
+        """Get a token with an application credential."""
+        return self._token(
+            name,
+            app_cred_id=credential['id'],
+            app_cred_secret=credential['secret'],
+        )
+
     def log_in(self, user, name, **scope):
         """Get a token for a user.
 
@@ -132,14 +170,16 @@ class PromiseTestCase(test.BaseTestCase):
         :param name: what to call the token in a failure's message
         :param scope: as :class:`V3TokenClient` takes it, or nothing
         """
-        body = self.tokens.auth(
-            user_id=user['user_id'], password=user['password'], **scope
+        return self._token(
+            name, user_id=user['user_id'], password=user['password'], **scope
         )
-        return Token(body.response['x-subject-token'], body['token'], name)
 
     def rescope(self, token, name, **scope):
         """Get a token with a token."""
-        body = self.tokens.auth(token=token.id, **scope)
+        return self._token(name, token=token.id, **scope)
+
+    def _token(self, name, **how):
+        body = self.tokens.auth(**how)
         return Token(body.response['x-subject-token'], body['token'], name)
 
     def call(self, method, path, token, body=None, service_token=None):
@@ -175,49 +215,62 @@ class PromiseTestCase(test.BaseTestCase):
         sentence = promises.PROMISES[self.promise]
         self.fail(f'Promise broken ({self.promise}): {sentence} Yet {what}.')
 
-    def accepted(self, method, token):
+    def accepted(self, method, token, allow_expired=False):
         """Whether a GET or a HEAD says that a token is valid."""
-        validate = {
-            'GET': self.identity.show_token,
-            'HEAD': self.identity.check_token_existence,
-        }[method]
+        ask = {'GET': self.identity.get, 'HEAD': self.identity.head}[method]
+        query = '?allow_expired=1' if allow_expired else ''
         try:
-            validate(token.id)
+            ask(f'auth/tokens{query}', headers={'X-Subject-Token': token.id})
         except exceptions.NotFound:
             return False
         return True
 
-    def assert_valid(self, *tokens):
+    def shown(self, token):
+        """What a GET says of a token, as a dict."""
+        return self.identity.show_token(token.id)['token']
+
+    def assert_valid(self, *tokens, **keywords):
         """Fail unless GET and HEAD accept each of the tokens."""
         for token in tokens:
             for method in ('GET', 'HEAD'):
-                if not self.accepted(method, token):
+                if not self.accepted(method, token, **keywords):
                     self.broken(f'{method} refused {token.name}')
 
-    def assert_refused(self, *tokens):
+    def assert_refused(self, *tokens, **keywords):
         """Fail unless GET and HEAD refuse each token, in time, and stay."""
+        self.assert_settled(
+            *(
+                (
+                    f'{method} accepted {token.name}',
+                    functools.partial(
+                        self.accepted, method, token, **keywords
+                    ),
+                )
+                for token in tokens
+                for method in ('GET', 'HEAD')
+            )
+        )
+
+    def assert_settled(self, *wrongs):
+        """Fail unless each wrong ends in time, and stays away.
+
+        :param wrongs: pairs of what to say, and a function that tells
+            whether it is so
+        """
         deadline = time.monotonic() + CONF.revcache.staleness
-        for token in tokens:
-            for method in ('GET', 'HEAD'):
-                while self.accepted(method, token):
-                    if time.monotonic() >= deadline:
-                        self.broken(
-                            f'{method} still accepted {token.name}'
-                            f'{self._late()}'
-                        )
-                    time.sleep(PAUSE)
+        for what, is_so in wrongs:
+            while is_so():
+                if time.monotonic() >= deadline:
+                    self.broken(f'{what}{self._late()}')
+                time.sleep(PAUSE)
         if CONF.revcache.staleness:
             time.sleep(max(0, deadline - time.monotonic()))
         for attempt in range(2, ROUNDS + 1):
-            for token in tokens:
-                for method in ('GET', 'HEAD'):
-                    if self.accepted(method, token):
-                        self.broken(
-                            f'{method} accepted {token.name} at try '
-                            f'{attempt}, having refused it before'
-                        )
+            for what, is_so in wrongs:
+                if is_so():
+                    self.broken(f'{what} at try {attempt}, having not before')
 
     @staticmethod
     def _late():
         seconds = CONF.revcache.staleness
-        return f' after {seconds} s' if seconds else ''
+        return f' after {seconds} s' if seconds else ' right afterwards'

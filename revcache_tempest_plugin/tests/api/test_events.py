@@ -12,8 +12,13 @@
 
 """The list of revocation events."""
 
+import email.utils
+import urllib.parse
+
 from oslo_serialization import jsonutils
+from oslo_utils import timeutils
 from tempest.lib import decorators
+from tempest.lib import exceptions
 
 from revcache_tempest_plugin.tests.api import base
 
@@ -21,13 +26,14 @@ from revcache_tempest_plugin.tests.api import base
 class RevocationEventsTest(base.PromiseTestCase):
     promise = 'revocation_events'
 
-    def events(self):
-        response, body = self.identity.get('OS-REVOKE/events')
+    def events(self, **query):
+        query = urllib.parse.urlencode(query)
+        response, body = self.identity.get(f'OS-REVOKE/events?{query}')
         self.assertEqual(200, response.status)
         return jsonutils.loads(body)['events']
 
-    def audit_ids(self):
-        return {event.get('audit_id') for event in self.events()}
+    def audit_ids(self, **query):
+        return {event.get('audit_id') for event in self.events(**query)}
 
     @decorators.idempotent_id('e2a6e7c4-1f5d-4f6e-9c0a-91d5b4d3c748')
     def test_revoked_token_is_listed(self):
@@ -63,3 +69,30 @@ class RevocationEventsTest(base.PromiseTestCase):
             < revoked.body['issued_at'][:seconds]
         ):
             self.broken("the event's issued_before precedes its token")
+
+    @decorators.idempotent_id('7f1e5b94-d0c6-4a38-b2e9-83a4f6c0d715')
+    def test_since(self):
+        place = self.project()
+        person = self.member(place)
+        early = self.log_in(person, 'the first token', project_id=place)
+        late = self.log_in(person, 'the second token', project_id=place)
+        self.identity.delete_token(early.id)
+        self.next_second()
+        self.identity.delete_token(late.id)
+        moment = timeutils.parse_isotime(
+            next(
+                event['revoked_at']
+                for event in self.events()
+                if event.get('audit_id') == late.audit_id
+            )
+        )
+        try:
+            listed = self.audit_ids(
+                since=email.utils.format_datetime(moment, usegmt=True)
+            )
+        except exceptions.BadRequest:
+            self.broken('a time in RFC 1123 form was answered with 400')
+        if late.audit_id not in listed:
+            self.broken('the list had no event of that second')
+        if early.audit_id in listed:
+            self.broken('the list had an event of before')

@@ -51,6 +51,84 @@ class GrantRemovalTest(base.PromiseTestCase):
             self.log_in(person, 'a token issued later', project_id=left)
         )
 
+    @decorators.idempotent_id('d37e80f4-a61b-4c95-8b2d-9e05c1f7a463')
+    def test_one_of_two_roles(self):
+        person = self.member(place := self.project())
+        gone = self.role()
+        self.roles.create_user_role_on_project(place, person['user_id'], gone)
+        token = self.log_in(person, 'a token', project_id=place)
+        self.assert_valid(token)
+        self.roles.delete_role_from_user_on_project(
+            place, person['user_id'], gone
+        )
+        self.assert_not_shown(gone, token)
+
+    @decorators.idempotent_id('0b5c92e7-f8d3-4a60-b74e-c12a6f9d8e35')
+    def test_last_role_on_a_domain(self):
+        domain, user, role = self.domain(), self.user(), self.role()
+        self.roles.create_user_role_on_domain(domain, user['user_id'], role)
+        doomed = self.log_in(user, 'a token for a domain', domain_id=domain)
+        self.assert_valid(doomed)
+        self.roles.delete_role_from_user_on_domain(
+            domain, user['user_id'], role
+        )
+        self.assert_refused(doomed)
+
+    @decorators.idempotent_id('f2a6d7c8-31e9-4b04-9d5f-607be8c4a19d')
+    def test_last_role_on_the_system(self):
+        user, role = self.user(), self.role()
+        self.roles.create_user_role_on_system(user['user_id'], role)
+        doomed = self.log_in(user, 'a token for the system', system='all')
+        self.assert_valid(doomed)
+        self.roles.delete_role_from_user_on_system(user['user_id'], role)
+        self.assert_refused(doomed)
+
+    @decorators.idempotent_id('8e41b0d9-c57f-4263-a8f1-4d90e7b3c62a')
+    def test_last_role_of_a_group(self):
+        place, user, role = self.project(), self.user(), self.role()
+        group = self.group(user)
+        self.roles.create_group_role_on_project(place, group, role)
+        doomed = self.log_in(user, "a member's token", project_id=place)
+        self.assert_valid(doomed)
+        self.roles.delete_role_from_group_on_project(place, group, role)
+        self.assert_refused(doomed)
+
+    @decorators.idempotent_id('5a7d3e1c-9b86-4f20-84ce-e3f05d2a7b91')
+    def test_member_who_leaves_a_group(self):
+        place, user, role = self.project(), self.user(), self.role()
+        group = self.group(user)
+        self.roles.create_group_role_on_project(place, group, role)
+        doomed = self.log_in(user, "a member's token", project_id=place)
+        self.assert_valid(doomed)
+        self.groups.delete_group_user(group, user['user_id'])
+        self.assert_refused(doomed)
+
+    @decorators.idempotent_id('c90f4a2b-6e18-4d73-95b0-a7d2e8f1c536')
+    def test_deleted_role(self):
+        person = self.member(place := self.project())
+        doomed = self.log_in(person, 'a token', project_id=place)
+        self.assert_valid(doomed)
+        self.roles.delete_role(person['role_id'])
+        self.assert_refused(doomed)
+
+    def assert_not_shown(self, role, token):
+        """Fail unless a token is valid, and without a role."""
+        self.assert_settled(
+            (
+                'the role that was taken away was shown',
+                lambda: role
+                in {shown['id'] for shown in self.shown(token)['roles']},
+            )
+        )
+        self.assert_valid(token)
+
+    def group(self, user):
+        """Create a group with one member and return its id."""
+        group = self.groups.create_group(name=self.name())['group']['id']
+        self.undo(self.groups.delete_group, group)
+        self.groups.add_group_user(group, user['user_id'])
+        return group
+
 
 class TrustRemovalTest(base.PromiseTestCase):
     promise = 'trust_removal'

@@ -38,28 +38,9 @@ class RequestIsolationTest(base.PromiseTestCase):
         self.person = self.member(place := self.project())
         self.path = f'/users/{self.person["user_id"]}/application_credentials'
         self.plain = self.log_in(self.person, 'a token', project_id=place)
-        self.limited = self.limit(self.plain)
-
-    def limit(self, plain):
-        """A token of an application credential of the same user."""
-        status, body = self.call(
-            'POST',
-            self.path,
-            plain,
-            body={'application_credential': {'name': self.name()}},
-        )
-        self.assertEqual(201, status, body)
-        credential = body['application_credential']
-        # Not left to go with its user: on SQLite, its roles would stay and
-        # meet the next application credential that gets its row's number.
-        self.addCleanup(
-            self.call, 'DELETE', f'{self.path}/{credential["id"]}', plain
-        )
-        body = self.tokens.auth(
-            app_cred_id=credential['id'], app_cred_secret=credential['secret']
-        )
-        return base.Token(
-            body.response['x-subject-token'], body['token'], 'a limited token'
+        self.limited = self.log_in_with(
+            self.application_credential(self.person, self.plain),
+            'a limited token',
         )
 
     def ask(self, token, **others):
