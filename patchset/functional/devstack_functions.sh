@@ -27,13 +27,18 @@ function echo_summary {
     echo "$@"
 }
 
+# With the exit code that it finds, as DevStack's
 function die {
+    local code=$?
     echo "[ERROR] line $1: ${*:2}" >&2
-    exit 1
+    exit $((code ? code : 1))
 }
 
+# Returns the exit code that it finds, as DevStack's
 function warn {
-    echo "[WARNING] line $1: ${*:2}" >&2
+    local code=$?
+    echo "[WARNING] line $1: ${*:2}"
+    return "$code"
 }
 
 function setup_develop {
