@@ -193,6 +193,7 @@ class Deployment:
 
     def _set_up(self, found, record):
         """Run the keystone-manage commands that are due."""
+        self._make_signing_keys()
         commands = []
         for option, command in (
             ('fernet_tokens', 'fernet_setup'),
@@ -245,6 +246,24 @@ class Deployment:
             }
         )
 
+    def _make_signing_keys(self):
+        """Make the keys that JWS tokens are signed with, if they are used."""
+        if self.options['token']['provider'] != 'jws':
+            return
+        private, public = (
+            pathlib.Path(self.options['jwt_tokens'][f'jws_{one}_repository'])
+            for one in ('private_key', 'public_key')
+        )
+        key = public / 'public.pem'
+        if key.exists():
+            return
+        for folder in (private, public):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        # A pair that was cut short is made anew.
+        words = ['create_jws_keypair', '--force', *self._owner()]
+        self._manage([words], cwd=private)
+        os.replace(private / key.name, key)
+
     @staticmethod
     def _owner():
         # Root has to say who owns the keys.
@@ -277,7 +296,7 @@ class Deployment:
             )
         return answer
 
-    def _manage(self, commands):
+    def _manage(self, commands, cwd=None):
         log = self.state.path / 'manage.log'
         start = logs.size(log)
         try:
@@ -293,6 +312,7 @@ class Deployment:
                     'log': str(log),
                 },
                 'keystone-manage',
+                cwd,
             )  # fmt: skip
         except errors.Error as error:
             if logs.size(log) == start:
@@ -301,12 +321,13 @@ class Deployment:
                 f'{error}: {logs.reason(log, start)}; see {log}'
             )
 
-    def _script(self, name, request, what):
+    def _script(self, name, request, what, cwd=None):
         return process.run(
             [self.environment.python, '-P', '-Wignore', SCRIPTS / name],
             env=self.environment.variables(self.tree),
             stdin=json.dumps(request),
             what=what,
+            cwd=cwd,
         )
 
     def start(self):

@@ -39,6 +39,10 @@ def defaults(state, database, cache):
         'token': {'provider': 'fernet'},
         'fernet_tokens': dict(keys),
         'fernet_receipts': dict(keys),
+        'jwt_tokens': {
+            'jws_private_key_repository': state / 'jws-private-keys',
+            'jws_public_key_repository': state / 'jws-public-keys',
+        },
         'credential': {'key_repository': state / 'credential-keys'},
         'identity': {'domain_config_dir': state / 'domains'},
         # The rules are in the code; this file may overrule some.

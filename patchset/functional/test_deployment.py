@@ -117,6 +117,34 @@ class RunningTestCase(testtools.TestCase):
         self.assertIn('is taken by uwsgi', str(error))
 
 
+class SignedTokensTestCase(testtools.TestCase):
+    def test_keys_are_made_once(self):
+        state = pathlib.Path(self.useFixture(fixtures.TempDir()).path, 'state')
+        shutil.copytree(prepared().state.path, state)
+        keystone = make(
+            state,
+            port=prepared().port,
+            options={**CHEAP, 'token': {'provider': 'jws'}},
+        )
+        with keystone:
+            client = identity_client.Client(
+                keystone.port, keystone.credentials
+            )
+            _, token = client.authenticate()
+            self.assertEqual(2, token.count('.'))
+            self.assertEqual([201, 200, 204, 404], client.life(token))
+        keys = {path: path.read_bytes() for path in state.rglob('*.pem')}
+        self.assertEqual(
+            {'jws-private-keys/private.pem', 'jws-public-keys/public.pem'},
+            {str(path.relative_to(state)) for path in keys},
+        )
+        for path in keys:
+            self.assertEqual(0o600, stat.S_IMODE(path.stat().st_mode))
+        keystone.prepare()
+        keystone.stop()
+        self.assertEqual(keys, {path: path.read_bytes() for path in keys})
+
+
 class PrepareTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()

@@ -78,7 +78,7 @@ class OptionsTestCase(testtools.TestCase):
             keystone_conf.defaults(self.state, 'sqlite:////state/k.db', None)
         )
         paths = [word for word in text.split() if word.startswith('/')]
-        self.assertEqual(5, len(paths))
+        self.assertEqual(7, len(paths))
         for path in paths:
             self.assertTrue(path.startswith('/state/'), path)
 
