@@ -41,6 +41,7 @@ from bench import summary
 from bench import table
 from patchset import progress
 
+QUESTION = 'Does the size of the catalog matter?'
 SIZES = {'small': (1, 300), 'full': (1, 100, 300, 1000)}
 SECONDS = {'small': 2, 'full': 4}
 REPEATS = {'small': 1, 'full': 3}

@@ -10,24 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Charts of the experiments, as SVG that stands inside a page.
+"""Charts of the experiments: a function each, by the experiment's name."""
 
-Only this module needs matplotlib.
-"""
-
-import io
-
-import matplotlib
-
-matplotlib.use('svg')
-
-from matplotlib import pyplot  # noqa: E402
-
-_SIDES = {
-    # Told apart without colours as well.
-    'stock': {'color': '#d55e00', 'marker': 's', 'linestyle': '--'},
-    'patched': {'color': '#0072b2', 'marker': 'o', 'linestyle': '-'},
-}
+from bench import drawing
+from bench import summary
 
 
 def revocations(points):
@@ -51,12 +37,14 @@ def revocations(points):
     }
     found = []
     for name, (caption, unit) in captions.items():
-        figure, panels = _grid(len(kinds))
+        figure, panels = drawing.grid(len(kinds))
         for kind, panel in zip(kinds, panels, strict=False):
             rows = [point for point in points if point['kind'] == kind]
-            for side in _SIDES:
-                _line(panel, rows, 'events', side, name)
-            panel.set_xscale('symlog', linthresh=_smallest(rows, 'events'))
+            for side in summary.sides(points[0]):
+                drawing.line(panel, rows, 'events', side, name)
+            panel.set_xscale(
+                'symlog', linthresh=drawing.smallest(rows, 'events')
+            )
             panel.set_title(f'{kind} events')
             panel.set_xlabel('live events (logarithmic)')
             panel.set_ylabel(unit)
@@ -64,7 +52,7 @@ def revocations(points):
                 panel.set_yscale('log')
             else:
                 panel.set_ylim(bottom=0)
-        found.append((caption, _svg(figure, f'revocations {name}')))
+        found.append((caption, drawing.svg(figure, f'revocations {name}')))
     return found
 
 
@@ -74,14 +62,15 @@ def mixed(points):
     :param points: what :func:`bench.mixed.run` gave
     :returns: list of (caption, SVG)
     """
-    figure, (rate, loss) = _grid(2)
-    for side in _SIDES:
-        _line(rate, points, 'asked', side, 'rate')
+    figure, (rate, loss) = drawing.grid(2)
+    for side in summary.sides(points[0]):
+        drawing.line(rate, points, 'asked', side, 'rate')
         asked = [point['asked'] for point in points]
         for name, style in (('loss', {}), ('work', {'linestyle': ':'})):
             values = [100 * point[side][name] for point in points]
             label = f'{side}: {name}'
-            loss.plot(asked, values, label=label, **{**_SIDES[side], **style})
+            look = {**drawing.SIDES[side], **style}
+            loss.plot(asked, values, label=label, **look)
     rate.set_ylim(bottom=0)
     rate.set_title('What is left')
     rate.set_ylabel('validations per second')
@@ -97,7 +86,7 @@ def mixed(points):
         'line is the share of the processes\' time that the revocations '
         'need for themselves.'
     )
-    return [(caption, _svg(figure, 'mixed'))]
+    return [(caption, drawing.svg(figure, 'mixed'))]
 
 
 def prune(points):
@@ -107,8 +96,8 @@ def prune(points):
     :returns: list of (caption, SVG)
     """
     *latencies, pruning = points
-    figure, (first, beside) = _grid(2)
-    for side, style in _SIDES.items():
+    figure, (first, beside) = drawing.grid(2)
+    for side, style in drawing.SIDES.items():
         values = [point[side]['ms'] for point in latencies]
         first.plot(range(len(values)), values, label=side, **style)
         for place, value in enumerate(values):
@@ -131,7 +120,7 @@ def prune(points):
         values = [one['p99'] for one in pruning[name]]
         beside.plot(
             [place] * len(values), values, 'o',
-            color=_SIDES['patched']['color'], alpha=0.6,
+            color=drawing.SIDES['patched']['color'], alpha=0.6,
         )  # fmt: skip
     beside.set_xlim(-0.5, 1.5)
     beside.set_ylim(0, 1.1 * beside.get_ylim()[1])
@@ -143,7 +132,7 @@ def prune(points):
         'Right: 20 validating clients and five revocations per second; each '
         'point is a slice of time.'
     )
-    return [(caption, _svg(figure, 'prune'))]
+    return [(caption, drawing.svg(figure, 'prune'))]
 
 
 def catalog(points):
@@ -153,11 +142,11 @@ def catalog(points):
     :returns: list of (caption, SVG)
     """
     loads = list(dict.fromkeys(point['load'] for point in points))
-    figure, panels = _grid(len(loads))
+    figure, panels = drawing.grid(len(loads))
     for load, panel in zip(loads, panels, strict=True):
         rows = [point for point in points if point['load'] == load]
-        for side in _SIDES:
-            _line(panel, rows, 'endpoints', side, 'rate')
+        for side in summary.sides(points[0]):
+            drawing.line(panel, rows, 'endpoints', side, 'rate')
         panel.set_ylim(bottom=0)
         panel.set_title(load)
         panel.set_xlabel('endpoints in the catalog')
@@ -167,7 +156,7 @@ def catalog(points):
         'project, with catalogs of several sizes. Median of the rounds; the '
         'bars span the least and the most.'
     )
-    return [(caption, _svg(figure, 'catalog'))]
+    return [(caption, drawing.svg(figure, 'catalog'))]
 
 
 def s3(points):
@@ -181,7 +170,7 @@ def s3(points):
         'credential each. Median of the rounds; the bars span the least and '
         'the most.'
     )
-    return [(caption, _bars(points, 'requests per second', 's3'))]
+    return [(caption, _by_kind(points, 'requests per second', 's3'))]
 
 
 def rotation(points):
@@ -196,84 +185,49 @@ def rotation(points):
         f'a project is created each second. Median of the rounds; the bars '
         f'span the least and the most.'
     )
-    return [(caption, _bars(points, 'validations per second', 'rotation'))]
+    return [(caption, _by_kind(points, 'validations per second', 'rotation'))]
 
 
-def _bars(points, unit, salt):
-    """Rates of both sides beside each other, for each kind."""
-    figure, panels = _grid(1)
-    width = 0.35
-    for place, (side, style) in enumerate(_SIDES.items()):
-        bars = panels[0].bar(
-            [number + place * width for number in range(len(points))],
-            [point[side]['rate'] for point in points],
-            width, yerr=_reach(points, side), capsize=3, label=side,
-            color=style['color'], hatch='//' if side == 'stock' else None,
-        )  # fmt: skip
-        panels[0].bar_label(bars, fmt='{:.0f}', label_type='center')
-    panels[0].set_xticks(
-        [number + width / 2 for number in range(len(points))],
-        [point['kind'] for point in points],
+def tokens(points):
+    """Rates of each load, and what it asks of memcached.
+
+    :param points: what :func:`bench.tokens.run` gave
+    :returns: list of (caption, SVG)
+    """
+    loads = list(dict.fromkeys(map(_load, points)))
+    figure, panels = drawing.grid(len(loads))
+    for load, panel in zip(loads, panels, strict=True):
+        rows = [point for point in points if _load(point) == load]
+        drawing.bars(panel, rows, [point['cache'] for point in rows])
+        panel.set_title(load)
+        panel.set_xlabel('cache')
+        panel.set_ylabel('requests per second')
+    caption = (
+        'Tokens created with a password, and validated, per second. Median '
+        'of the runs; the bars span the least and the most.'
     )
-    panels[0].set_ylabel(unit)
-    panels[0].legend()
-    return _svg(figure, salt)
+    found = [(caption, drawing.svg(figure, 'tokens'))]
+    rows = [point for point in points if point['cache'] == 'memcached']
+    if rows:
+        figure, panels = drawing.grid(2)
+        units = {'gets': 'keys read', 'bytes': 'bytes, both ways'}
+        for (name, unit), panel in zip(units.items(), panels, strict=True):
+            labels = [
+                f'{one["what"]}\n{one["clients"]} at once' for one in rows
+            ]
+            drawing.bars(panel, rows, labels, name)
+            panel.set_ylabel(f'{unit}, for each request')
+        caption = 'What one request asks of memcached. Median of the runs.'
+        found.append((caption, drawing.svg(figure, 'tokens traffic')))
+    return found
 
 
-def _grid(count):
-    columns = min(count, 2)
-    rows = -(-count // columns)
-    figure, panels = pyplot.subplots(
-        rows, columns, squeeze=False, layout='constrained',
-        figsize=(5 * columns, 3.4 * rows),
-    )  # fmt: skip
-    panels = list(panels.flat)
-    for panel in panels[count:]:
-        panel.remove()
-    for panel in panels[:count]:
-        panel.grid(color='#dddddd')
-        panel.set_axisbelow(True)
-    return figure, panels[:count]
+def _load(point):
+    return f'{point["what"]}, {point["clients"]} at once'
 
 
-def _reach(points, side):
-    """How far the rates go below and above their medians."""
-    rates = [point[side]['rate'] for point in points]
-    least, most = zip(
-        *(point[side]['rate_spread'] for point in points), strict=True
-    )
-    # The rates may be rounded, the ends are not.
-    return [
-        [max(0, rate - end) for rate, end in zip(rates, least, strict=True)],
-        [max(0, end - rate) for rate, end in zip(rates, most, strict=True)],
-    ]
-
-
-def _line(panel, points, x, side, name):
-    places = [point[x] for point in points]
-    values = [point[side][name] for point in points]
-    if name == 'rate':
-        reach = _reach(points, side)
-        panel.errorbar(
-            places, values, reach, label=side, capsize=3, **_SIDES[side]
-        )
-    else:
-        panel.plot(places, values, label=side, **_SIDES[side])
-    panel.legend()
-
-
-def _smallest(points, name):
-    return min((point[name] for point in points if point[name]), default=1)
-
-
-def _svg(figure, salt):
-    """The chart as an SVG element whose ids no other chart has."""
-    matplotlib.rcParams['svg.hashsalt'] = salt
-    # Words stay words: they can be searched, and take less room.
-    matplotlib.rcParams['svg.fonttype'] = 'none'
-    output = io.StringIO()
-    figure.savefig(output, format='svg', metadata={'Date': None})
-    pyplot.close(figure)
-    text = output.getvalue()
-    lines = text[text.index('<svg') :].splitlines()
-    return '\n'.join(line.rstrip() for line in lines) + '\n'
+def _by_kind(points, unit, salt):
+    figure, (panel,) = drawing.grid(1)
+    drawing.bars(panel, points, [point['kind'] for point in points])
+    panel.set_ylabel(unit)
+    return drawing.svg(figure, salt)

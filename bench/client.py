@@ -17,38 +17,39 @@ import json
 import urllib.request
 import uuid
 
+from bench import credentials
 from patchset import errors
 
 _AT_ONCE = 4
 
 
-def token(keystone):
-    """Have a project-scoped token of the admin issued.
+def login(keystone):
+    """Body of a request for a token.
 
-    :param keystone: a :class:`patchset.deployment.Deployment`
+    :param keystone: a :class:`patchset.deployment.Deployment`, or anything
+        else that has its ``url`` and ``credentials``
+    :returns: bytes
     """
-    variables = keystone.credentials
-    domain = {'name': variables['OS_USER_DOMAIN_NAME']}
-    user = {
-        'name': variables['OS_USERNAME'],
-        'domain': domain,
-        'password': variables['OS_PASSWORD'],
-    }
-    project = {'name': variables['OS_PROJECT_NAME'], 'domain': domain}
-    body = {
-        'auth': {
-            'identity': {'methods': ['password'], 'password': {'user': user}},
-            'scope': {'project': project},
-        }
-    }
-    answer = _call('POST', keystone, body=json.dumps(body).encode())
-    return answer['X-Subject-Token']
+    return json.dumps(credentials.login(keystone.credentials)).encode()
+
+
+def token(keystone):
+    """Have a token of its account issued."""
+    return _call('POST', keystone, body=login(keystone))['X-Subject-Token']
+
+
+def several(function, count):
+    """What a function without arguments gives, called a few times at once.
+
+    :returns: list of so many
+    """
+    with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as pool:
+        return list(pool.map(lambda _: function(), range(count)))
 
 
 def tokens(keystone, count):
-    """Have several tokens of the admin issued, a few at once."""
-    with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as pool:
-        return list(pool.map(token, [keystone] * count))
+    """Have several tokens of its account issued, a few at once."""
+    return several(lambda: token(keystone), count)
 
 
 def rescoping(subject, project_id):
@@ -78,23 +79,35 @@ def exchanged(keystone, count):
     :returns: list of so many tokens
     """
     first = token(keystone)
-    project_id = _about(keystone, headers(first))['project']['id']
-    with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as pool:
-        others = pool.map(
-            lambda _: rescope(keystone, first, project_id), range(count - 1)
-        )
-        return [first, *others]
+    project_id = about(keystone, first)['project']['id']
+    return [
+        first,
+        *several(lambda: rescope(keystone, first, project_id), count - 1),
+    ]
 
 
-def create_project(keystone, caller):
-    """Create a project with a name of its own.
+def create(keystone, caller, path, body):
+    """Create something.
 
     :param caller: a token
+    :param path: of the collection, below ``/v3``
+    :param body: {kind: {attribute: value}}
+    :returns: what Keystone says of it: a dict
     """
-    body = {'project': {'name': uuid.uuid4().hex, 'domain_id': 'default'}}
     more = {'X-Auth-Token': caller}
     data = json.dumps(body).encode()
-    _open('POST', keystone, '/projects', more, data).close()
+    with _open('POST', keystone, path, more, data) as answer:
+        (found,) = json.load(answer).values()
+    return found
+
+
+def create_project(keystone, caller, domain_id='default'):
+    """Create a project with a name of its own.
+
+    :returns: a dict
+    """
+    body = {'project': {'name': uuid.uuid4().hex, 'domain_id': domain_id}}
+    return create(keystone, caller, '/projects', body)
 
 
 def headers(subject, caller=None):
@@ -114,21 +127,20 @@ def access_keys(side, count):
     :returns: list of (access key, secret)
     """
     keystone = side.keystone
-    caller = headers(token(keystone))
-    subject = _about(keystone, caller)
+    caller = token(keystone)
+    subject = about(keystone, caller)
     path = f'/users/{subject["user"]["id"]}/credentials/OS-EC2'
-    body = json.dumps({'tenant_id': subject['project']['id']}).encode()
+    body = {'tenant_id': subject['project']['id']}
     found = []
     for _ in range(count):
-        with _open('POST', keystone, path, caller, body) as answer:
-            credential = json.load(answer)['credential']
+        credential = create(keystone, caller, path, body)
         found.append((credential['access'], credential['secret']))
     return found
 
 
-def _about(keystone, more):
+def about(keystone, subject):
     """What Keystone says of a token: a dict."""
-    with _open('GET', keystone, '/auth/tokens', more) as answer:
+    with _open('GET', keystone, '/auth/tokens', headers(subject)) as answer:
         return json.load(answer)['token']
 
 

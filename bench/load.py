@@ -55,6 +55,22 @@ def get(url, headers, seconds, clients):
     return parse(_run([_command(url, headers, clients, limit)])[0])
 
 
+def number(url, headers, requests, clients, body=None):
+    """Send so many requests, some of them under way at once.
+
+    :param headers: {name: value} of each request
+    :param requests: how many there are together
+    :param clients: number of requests under way at once
+    :param body: the JSON that is sent, as bytes; None asks for the URL
+    :raises patchset.errors.Error: an answer was not a success
+    """
+    with tempfile.TemporaryDirectory(prefix='ks-ab-') as folder:
+        limit = ['-n', str(requests)]
+        if body is not None:
+            limit += _sending(pathlib.Path(folder) / 'body', body)
+        return parse(_run([_command(url, headers, clients, limit)])[0])
+
+
 def each(url, headers, requests):
     """Ask for a URL a few times by each of several clients at once.
 
@@ -108,9 +124,7 @@ def _at_once(url, headers, limit, bodies=None):
         ]
         options = [[*limit, '-g', str(path)] for path in paths]
         for words, body in zip(options, bodies or (), strict=False):
-            sent = pathlib.Path(f'{words[-1]}.json')
-            sent.write_bytes(body)
-            words += ['-p', str(sent), '-T', 'application/json']
+            words += _sending(pathlib.Path(f'{words[-1]}.json'), body)
         reports = _run(
             [
                 _command(url, one, 1, words)
@@ -122,6 +136,12 @@ def _at_once(url, headers, limit, bodies=None):
             if path.exists():
                 times += _times(path.read_text())
     return join(reports, times), reports
+
+
+def _sending(path, body):
+    """Words that have a body sent, which is written to a file."""
+    path.write_bytes(body)
+    return ['-p', str(path), '-T', 'application/json']
 
 
 def join(reports, times):

@@ -41,6 +41,7 @@ from bench import summary
 from bench import table
 from patchset import progress
 
+QUESTION = 'What do revocations cost the tokens that are not revoked?'
 RATES = (0, 1, 5, 10, 20, 50)  # revocations per second
 SECONDS = {'small': 4, 'full': 10}
 REPEATS = {'small': 1, 'full': 3}

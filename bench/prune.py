@@ -48,6 +48,7 @@ from patchset import child
 from patchset import errors
 from patchset import progress
 
+QUESTION = 'What do expired events cost?'
 ROWS = {'small': 100_000, 'full': 1_000_000}
 SECONDS = {'small': 4, 'full': 10}
 REPEATS = {'small': 1, 'full': 3}

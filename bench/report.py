@@ -22,38 +22,9 @@ import json
 import pathlib
 import sys
 
-from bench import catalog
-from bench import charts as drawing
-from bench import mixed
-from bench import prune
-from bench import revocations
-from bench import rotation
-from bench import s3
+from bench import charts
+from bench import experiments
 
-_EXPERIMENTS = {
-    'revocations': (
-        revocations,
-        drawing.revocations,
-        'Does the number of live revocation events matter?',
-    ),
-    'mixed': (
-        mixed,
-        drawing.mixed,
-        'What do revocations cost the tokens that are not revoked?',
-    ),
-    'prune': (prune, drawing.prune, 'What do expired events cost?'),
-    'catalog': (
-        catalog,
-        drawing.catalog,
-        'Does the size of the catalog matter?',
-    ),
-    's3': (s3, drawing.s3, 'What does a signed request cost?'),
-    'rotation': (
-        rotation,
-        drawing.rotation,
-        'What do very many tokens cost, and a cloud that changes?',
-    ),
-}
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -76,7 +47,7 @@ dd {{ margin: 0; }}
 <body>
 <h1>{title}</h1>
 <p>Stock and patched Keystone ran at the same time on one machine, with the
-same MariaDB and a memcached each, and took turns under the load of
+same database server and a memcached each, and took turns under the load of
 ApacheBench or wrk. What counts is how the two compare; the absolute figures
 are that machine's.</p>
 {sections}
@@ -97,23 +68,23 @@ def page(sections):
 
 def draw(result):
     """The charts of one run: list of (caption, SVG)."""
-    return _EXPERIMENTS[result['experiment']][1](result['points'])
+    return getattr(charts, result['experiment'])(result['points'])
 
 
-def section(result, charts):
+def section(result, drawn):
     """What one run gave: charts, table, and how it came about.
 
     :param result: a dict as ``./ks bench`` writes it
-    :param charts: what :func:`draw` gave
+    :param drawn: what :func:`draw` gave
     """
-    module, _, question = _EXPERIMENTS[result['experiment']]
+    module = experiments.ALL[result['experiment']]
     caching = 'on' if result['token_caching'] else 'off'
     parts = [
-        f'<h2>{html.escape(question)}</h2>',
+        f'<h2>{html.escape(module.QUESTION)}</h2>',
         f'<p>Experiment <code>{html.escape(result["experiment"])}</code>, '
         f'scale {html.escape(result["scale"])}, token caching {caching}.</p>',
     ]
-    for caption, svg in charts:
+    for caption, svg in drawn:
         parts.append(
             f'<figure>\n{svg}'
             f'<figcaption>{html.escape(caption)}</figcaption>\n</figure>'

@@ -45,6 +45,7 @@ from bench import summary
 from bench import table
 from patchset import progress
 
+QUESTION = 'Does the number of live revocation events matter?'
 COUNTS = {'small': (0, 100, 1000), 'full': (0, 1000, 10_000, 100_000)}
 KINDS = {'small': ('audit', 'chain'), 'full': tuple(events.COLUMNS)}
 SECONDS = 2  # of a slice

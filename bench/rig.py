@@ -19,6 +19,7 @@ import tempfile
 from bench import databases
 from patchset import deployment
 from patchset import environment
+from patchset import keystone_conf
 from patchset import progress
 from patchset import system
 from patchset import trees
@@ -65,16 +66,20 @@ def turn(sides, number):
 
 
 @contextlib.contextmanager
-def both(plan):
+def both(plan, options=None):
     """Start both sides; stop everything at the end.
 
     :param plan: a :class:`bench.plan.Plan`
+    :param options: {section: {option: value}} of both keystone.conf, beside
+        those of the plan
     :returns: a list of two :class:`Side`, stock first
     """
     system.ensure('bench')
     sql = databases.ALL[plan.database]
     venv = environment.Environment(plan.pin.release, 'run').ensure()
-    settings = {'identity': {'password_hash_rounds': 4}, **plan.options}
+    settings = keystone_conf.merge(
+        {'identity': {'password_hash_rounds': 4}, **plan.options}, options
+    )
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(
             stack.enter_context(
@@ -105,3 +110,17 @@ def both(plan):
             )
             sides.append(Side(name, keystone, database, cache, sql))
         yield sides
+
+
+@contextlib.contextmanager
+def each(plan, variants):
+    """Start both sides once for each variant, all at the same time.
+
+    :param variants: {name: what :func:`both` takes as options}
+    :returns: {name: what :func:`both` gives}
+    """
+    with contextlib.ExitStack() as stack:
+        yield {
+            name: stack.enter_context(both(plan, options))
+            for name, options in variants.items()
+        }

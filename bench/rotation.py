@@ -33,6 +33,7 @@ from bench import turns
 from patchset import errors
 from patchset import progress
 
+QUESTION = 'What do very many tokens cost, and a cloud that changes?'
 TOKENS = {'small': 2_000, 'full': 10_000}
 SECONDS = {'small': 5, 'full': 10}
 REPEATS = {'small': 1, 'full': 3}
@@ -134,22 +135,13 @@ def points(measured, count):
     :param measured: {(side, load): list with the fields of
         :class:`bench.load.Measure` for each round}
     :param count: how many tokens take turns
-    :returns: a list of dicts, one per load: ``kind``, ``tokens``, for each
-        side what :func:`bench.summary.of` gives against stock, and ``ratio``
-        (patched by stock) with ``ratio_spread``
+    :returns: a list of dicts, one per load: ``kind``, ``tokens``, and what
+        :func:`bench.summary.compared` gives
     """
     found = []
     for name in LOADS:
-        stock = [run['rate'] for run in measured['stock', name]]
-        point = {'kind': name, 'tokens': count}
-        for side in ('stock', 'patched'):
-            point[side] = summary.of(measured[side, name], stock)
-        point.update(
-            summary.by_stock(
-                measured['patched', name], measured['stock', name]
-            )
-        )
-        found.append(point)
+        runs = {side: measured[side, name] for side in ('stock', 'patched')}
+        found.append({'kind': name, 'tokens': count, **summary.compared(runs)})
     return found
 
 

@@ -28,6 +28,7 @@ from bench import summary
 from bench import table
 from patchset import progress
 
+QUESTION = 'What does a signed request cost?'
 KINDS = {'s3tokens': signing.s3, 'ec2tokens': signing.ec2}
 SECONDS = {'small': 3, 'full': 10}
 REPEATS = {'small': 3, 'full': 5}

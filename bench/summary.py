@@ -14,6 +14,14 @@
 
 import statistics
 
+#: What may be measured, in the order in which it is shown.
+SIDES = ('stock', 'patched')
+
+
+def sides(names):
+    """Names of the sides that there are, such as those of a point."""
+    return [side for side in SIDES if side in names]
+
 
 def of(runs, references):
     """Sum up the runs of one point.
@@ -64,3 +72,18 @@ def by_stock(patched, stock):
         'ratio': round(statistics.median(ratios), 2),
         'ratio_spread': [round(min(ratios), 2), round(max(ratios), 2)],
     }
+
+
+def compared(runs):
+    """Sum up the sides of one point, each compared with the first.
+
+    :param runs: {side: list of dicts as :func:`of` takes them}
+    :returns: {side: what :func:`of` gives}, and with two sides what
+        :func:`by_stock` gives
+    """
+    first, *others = sides(runs)
+    references = [run['rate'] for run in runs[first]]
+    point = {side: of(runs[side], references) for side in (first, *others)}
+    for side in others:
+        point.update(by_stock(runs[side], runs[first]))
+    return point

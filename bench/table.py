@@ -52,8 +52,8 @@ def percent(share):
 def by_stock(point, side):
     """The cells of one side for what :func:`bench.summary.by_stock` gave.
 
-    :param side: ``stock``, which has dashes, or ``patched``
+    :param side: ``patched``; the others have dashes
     """
-    if side == 'stock':
+    if side != 'patched':
         return ['-', '-']
     return [f'{point["ratio"]:.2f}', spread(point['ratio_spread'], '{:.2f}')]

@@ -18,6 +18,7 @@ only). What counts is how the two compare: absolute figures are this
 machine's, and only an idle machine gives any.
 
 experiments:
+  tokens       tokens created and validated, with memcached and without a cache
   revocations  validations per second against live revocation events
   mixed        validations per second while other tokens are revoked
   prune        what expired events cost a revocation, and their removal
@@ -35,16 +36,11 @@ Ctrl-C leaves nothing running.
 import json
 import pathlib
 
-from bench import catalog
 from bench import databases
 from bench import events
+from bench import experiments
 from bench import machine
-from bench import mixed
 from bench import plan
-from bench import prune
-from bench import revocations
-from bench import rotation
-from bench import s3
 from patchset import arguments
 from patchset import environment
 from patchset import errors
@@ -56,25 +52,18 @@ from patchset import system
 
 HELP = 'measure stock and patched Keystone side by side'
 
-EXPERIMENTS = {
-    'revocations': revocations,
-    'mixed': mixed,
-    'prune': prune,
-    'catalog': catalog,
-    's3': s3,
-    'rotation': rotation,
-}
-
 
 def add_arguments(parser):
     """Add this command's arguments."""
     arguments.add_release(parser)
-    parser.add_argument('experiment', choices=(*sorted(EXPERIMENTS), 'report'))
+    parser.add_argument(
+        'experiment', choices=(*sorted(experiments.ALL), 'report')
+    )
     parser.add_argument(
         '--scale',
         choices=('small', 'full'),
         default='small',
-        help='small: a few minutes; full: up to a quarter of an hour '
+        help='small: a few minutes; full: up to an hour, for tokens three '
         '(default: %(default)s)',
     )
     parser.add_argument(
@@ -155,7 +144,7 @@ def measure(pin, args):
         kinds=tuple(dict.fromkeys(args.kind)),
         database=args.database,
     )
-    experiment = EXPERIMENTS[args.experiment]
+    experiment = experiments.ALL[args.experiment]
     result = {
         'experiment': args.experiment,
         'release': pin.release,

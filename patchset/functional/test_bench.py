@@ -261,13 +261,31 @@ class ReportTestCase(testtools.TestCase):
                 for size in (1, 300)
             ],
         )
+        more = {**one, 'gets': 9, 'sets': 1, 'bytes': 999, 'ms': 4}
+        sides = {
+            'stock': more, 'patched': more, 'ratio': 1, 'ratio_spread': [1, 1],
+        }  # fmt: skip
+        loads = [
+            {'what': what, 'clients': clients, **sides}
+            for what in ('create', 'validate')
+            for clients in (1, 20)
+        ]
+        self.put(
+            'tokens',
+            [
+                {**point, 'cache': cache}
+                for cache in ('memcached', 'none')
+                for point in loads
+            ],
+        )
         done = self.draw()
         self.assertEqual(0, done.returncode, done.stderr)
         text = (self.folder / 'report.html').read_text()
         charts = [one.name for one in self.folder.glob('*.svg')]
         self.assertCountEqual(
             ['revocations-1.svg', 'revocations-2.svg', 'mixed-1.svg']
-            + ['prune-1.svg', 'catalog-1.svg'],
+            + ['prune-1.svg', 'catalog-1.svg', 'tokens-1.svg']
+            + ['tokens-2.svg'],
             charts,
         )
         self.assertEqual(f'{self.folder}/report.html\n', done.stdout)
@@ -275,7 +293,7 @@ class ReportTestCase(testtools.TestCase):
             text.replace('<meta charset="utf-8">', '').partition('\n')[2]
         )
         svg = '{http://www.w3.org/2000/svg}'
-        self.assertEqual(5, len(list(root.iter(f'{svg}svg'))))
+        self.assertEqual(7, len(list(root.iter(f'{svg}svg'))))
         ids = [one.get('id') for one in root.iter(f'{svg}clipPath')]
         self.assertEqual(len(ids), len(set(ids)))
         words = ''.join(root.itertext())
@@ -284,6 +302,7 @@ class ReportTestCase(testtools.TestCase):
             'revocations per second, asked for',
             'expired rows in the table',
             'endpoints in the catalog',
+            'keys read, for each request',
             'Abacus & Sons',
             './ks bench mixed --out "<here>"',
             'Deleted 100 events.',

@@ -110,6 +110,18 @@ class SummaryTestCase(testtools.TestCase):
         self.assertEqual(0.01, found['of_own_0'])
 
 
+class ComparedTestCase(testtools.TestCase):
+    def test_both_sides_in_each_round(self):
+        found = summary.compared(
+            {'stock': [_run(100), _run(50)], 'patched': [_run(300), _run(100)]}
+        )
+        self.assertEqual(1, found['stock']['of_own_0'])
+        self.assertEqual(2.5, found['patched']['of_own_0'])
+        self.assertEqual(
+            (2.5, [2, 3]), (found['ratio'], found['ratio_spread'])
+        )
+
+
 class RevocationsTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()

@@ -129,6 +129,16 @@ class LoadTestCase(ServerTestCase):
             set(self.server.bodies),
         )
 
+    def test_a_number_of_requests(self):
+        headers = {'X-Subject-Token': 'a'}
+        measure = load.number(self.url, headers, 12, 3)
+        self.assertEqual(12, measure.requests)
+        self.assertEqual({('GET', 'a'): 12}, self.server.asked)
+
+    def test_a_number_of_requests_with_a_body(self):
+        self.assertEqual(5, load.number(self.url, {}, 5, 2, b'[1]').requests)
+        self.assertEqual({(b'[1]', 'application/json'): 5}, self.server.bodies)
+
     def test_one_refused_client_is_no_result(self):
         self.server.codes['GET', 'b'] = 404
         headers = [{'X-Subject-Token': name} for name in 'abc']

@@ -1,0 +1,59 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Accounts as the OpenStack clients read them from the environment: OS_*."""
+
+from patchset import errors
+
+_TYPES = ('password', 'v3password')
+
+
+def login(variables):
+    """What is asked of Keystone for a token of an account.
+
+    :param variables: {name: value} of an openrc
+    :returns: dict, the body of POST /v3/auth/tokens
+    :raises patchset.errors.UsageError: one is missing, or asks for another
+        way than a password
+    """
+    kind = variables.get('OS_AUTH_TYPE') or 'password'
+    if kind not in _TYPES:
+        raise errors.UsageError(
+            f'OS_AUTH_TYPE is {kind}; only passwords will do'
+        )
+    user = _named(variables, 'USER', 'OS_USERNAME')
+    user['password'] = _needed(variables, 'OS_PASSWORD')
+    if variables.get('OS_SYSTEM_SCOPE'):
+        scope = {'system': {variables['OS_SYSTEM_SCOPE']: True}}
+    else:
+        scope = {'project': _named(variables, 'PROJECT', 'OS_PROJECT_NAME')}
+    identity = {'methods': ['password'], 'password': {'user': user}}
+    return {'auth': {'identity': identity, 'scope': scope}}
+
+
+def _named(variables, kind, name):
+    """A user or a project: by its id, or by its name and domain."""
+    if variables.get(f'OS_{kind}_ID'):
+        return {'id': variables[f'OS_{kind}_ID']}
+    found = {'name': _needed(variables, name)}
+    if variables.get(f'OS_{kind}_DOMAIN_ID'):
+        found['domain'] = {'id': variables[f'OS_{kind}_DOMAIN_ID']}
+    else:
+        domain = _needed(variables, f'OS_{kind}_DOMAIN_NAME')
+        found['domain'] = {'name': domain}
+    return found
+
+
+def _needed(variables, name):
+    if not variables.get(name):
+        raise errors.UsageError(f'{name} is not set; source an openrc first')
+    return variables[name]

@@ -1,0 +1,121 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the charts are made of: panels, lines, bars, and SVG for a page.
+
+Only this module needs matplotlib.
+"""
+
+import io
+
+import matplotlib
+
+matplotlib.use('svg')
+
+from matplotlib import pyplot  # noqa: E402
+
+from bench import summary  # noqa: E402
+
+SIDES = {
+    # Told apart without colours as well.
+    'stock': {'color': '#d55e00', 'marker': 's', 'linestyle': '--'},
+    'patched': {'color': '#0072b2', 'marker': 'o', 'linestyle': '-'},
+}
+
+
+def bars(panel, points, labels, name='rate', form='{:.0f}'):
+    """A field of the sides beside each other, for each point.
+
+    :param labels: for each point, what stands below it
+    :param name: the field; rates show their spread
+    :param form: how the numbers are written
+    """
+    sides = summary.sides(points[0])
+    width = 0.7 / len(sides)
+    for place, side in enumerate(sides):
+        drawn = panel.bar(
+            [number + place * width for number in range(len(points))],
+            [point[side][name] for point in points],
+            width, yerr=_reach(points, side) if name == 'rate' else None,
+            capsize=3, label=side,
+            color=SIDES[side]['color'],
+            hatch='//' if side == 'stock' else None,
+        )  # fmt: skip
+        texts = panel.bar_label(drawn, fmt=form, label_type='center')
+        for text in texts:
+            text.set_bbox({'facecolor': 'white', 'alpha': 0.8, 'pad': 1})
+    middle = width * (len(sides) - 1) / 2
+    places = [number + middle for number in range(len(points))]
+    panel.set_xticks(places, labels)
+    panel.legend()
+
+
+def grid(count):
+    """A figure of so many panels, two in a row: figure, list of panels."""
+    columns = min(count, 2)
+    rows = -(-count // columns)
+    figure, panels = pyplot.subplots(
+        rows, columns, squeeze=False, layout='constrained',
+        figsize=(5 * columns, 3.4 * rows),
+    )  # fmt: skip
+    panels = list(panels.flat)
+    for panel in panels[count:]:
+        panel.remove()
+    for panel in panels[:count]:
+        panel.grid(color='#dddddd')
+        panel.set_axisbelow(True)
+    return figure, panels[:count]
+
+
+def _reach(points, side):
+    """How far the rates go below and above their medians."""
+    rates = [point[side]['rate'] for point in points]
+    least, most = zip(
+        *(point[side]['rate_spread'] for point in points), strict=True
+    )
+    # The rates may be rounded, the ends are not.
+    return [
+        [max(0, rate - end) for rate, end in zip(rates, least, strict=True)],
+        [max(0, end - rate) for rate, end in zip(rates, most, strict=True)],
+    ]
+
+
+def line(panel, points, x, side, name):
+    """One side's field against a field of the points, rates with spread."""
+    places = [point[x] for point in points]
+    values = [point[side][name] for point in points]
+    if name == 'rate':
+        reach = _reach(points, side)
+        panel.errorbar(
+            places, values, reach, label=side, capsize=3, **SIDES[side]
+        )
+    else:
+        panel.plot(places, values, label=side, **SIDES[side])
+    panel.legend()
+
+
+def smallest(points, name):
+    """The least value of a field that is not 0."""
+    return min((point[name] for point in points if point[name]), default=1)
+
+
+def svg(figure, salt):
+    """The chart as an SVG element whose ids no other chart has."""
+    matplotlib.rcParams['svg.hashsalt'] = salt
+    # Words stay words: they can be searched, and take less room.
+    matplotlib.rcParams['svg.fonttype'] = 'none'
+    output = io.StringIO()
+    figure.savefig(output, format='svg', metadata={'Date': None})
+    pyplot.close(figure)
+    text = output.getvalue()
+    lines = text[text.index('<svg') :].splitlines()
+    return '\n'.join(line.rstrip() for line in lines) + '\n'

@@ -1,0 +1,37 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The experiments by name, in the order in which all of them are run.
+
+Each module has a ``QUESTION``, a function ``run`` that takes a
+:class:`bench.plan.Plan` and returns points, and a function ``text`` that
+makes a table of them. Their chart is the function of the same name in
+:mod:`bench.charts`.
+"""
+
+from bench import catalog
+from bench import mixed
+from bench import prune
+from bench import revocations
+from bench import rotation
+from bench import s3
+from bench import tokens
+
+ALL = {
+    'tokens': tokens,
+    'revocations': revocations,
+    'mixed': mixed,
+    'prune': prune,
+    'catalog': catalog,
+    's3': s3,
+    'rotation': rotation,
+}

@@ -1,0 +1,180 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Creating and validating tokens, with memcached and without a cache.
+
+The requests of the comparison of OpenStack's Liberty and Mitaka of 2016: 200
+tokens are created one after the other, 200 validations follow one another,
+then 1,000 tokens are created and 500 validations made, 20 at once. Tokens are
+asked for with a password; the one that is validated was just issued.
+
+Four Keystones run: stock and patched, with ``[cache] enabled`` on and off.
+They take turns, and swap them from run to run. What memcached counts
+meanwhile is divided by the number of requests. Without a cache stock takes
+half a second for a validation, so the small scale has a tenth of the requests
+there.
+"""
+
+import dataclasses
+import statistics
+
+from bench import client
+from bench import load
+from bench import rig
+from bench import summary
+from bench import table
+from patchset import progress
+
+QUESTION = 'What does a token cost, with memcached and without a cache?'
+
+CACHES = {'memcached': {}, 'none': {'cache': {'enabled': False}}}
+# What is asked, how many clients ask at once, and how often all together.
+LOADS = (
+    ('create', 1, 200),
+    ('validate', 1, 200),
+    ('create', 20, 1000),
+    ('validate', 20, 500),
+)
+RUNS = {'small': 1, 'full': 20}
+TRAFFIC = ('gets', 'sets', 'bytes')  # of memcached, for each request
+
+
+def run(plan):
+    """Run the experiment.
+
+    :param plan: a :class:`bench.plan.Plan`
+    :returns: what :func:`points` gives
+    """
+    runs = RUNS[plan.scale]
+    measured = {}
+    with rig.each(plan, CACHES) as rigs:
+        for number in range(runs):
+            for what, clients, requests in LOADS:
+                for cache, sides in rigs.items():
+                    count = requests // share(plan.scale, cache)
+                    for side in rig.turn(sides, number):
+                        one = measure(side, what, clients, count)
+                        about = side.name, cache, what, clients
+                        measured.setdefault(about, []).append(one)
+                        progress.step(
+                            f'{number + 1} of {runs}: {what}, {clients} at '
+                            f'once, cache {cache}, {side.name}: '
+                            f'{table.rate(one["rate"])}/s'
+                        )
+    return points(measured)
+
+
+def share(scale, cache):
+    """By what the number of requests is divided."""
+    return 10 if (scale, cache) == ('small', 'none') else 1
+
+
+def measure(side, what, clients, requests):
+    """Send a number of requests.
+
+    :param what: ``create`` or ``validate``
+    :param clients: how many of them are under way at once
+    :returns: dict with the fields of :class:`bench.load.Measure`, and for
+        each request the keys that were read from memcached (``gets``), the
+        values written (``sets``), and the ``bytes`` both ways, if the side
+        has a memcached that can be asked
+    """
+    headers, body = {}, None
+    if what == 'create':
+        body = client.login(side.keystone)
+    else:
+        headers = client.headers(client.token(side.keystone))
+    before = side.cache.stats() if side.cache else None
+    one = load.number(side.url, headers, requests, clients, body)
+    spent = {}
+    if before:
+        spent = traffic(before, side.cache.stats(), one.requests)
+    return {**dataclasses.asdict(one), **spent}
+
+
+def traffic(before, after, requests):
+    """What memcached was asked for each request.
+
+    :param before: its counters before the requests
+    :param after: its counters after them
+    :returns: dict with ``gets``, ``sets`` and ``bytes``
+    """
+
+    def grown(*names):
+        more = sum(int(after[name]) - int(before[name]) for name in names)
+        return more / requests
+
+    return {
+        'gets': grown('cmd_get'),
+        'sets': grown('cmd_set'),
+        'bytes': grown('bytes_read', 'bytes_written'),
+    }
+
+
+def points(measured):
+    """Sum up the runs.
+
+    :param measured: {(side, cache, what, clients): list of what
+        :func:`measure` gave}
+    :returns: list of dicts, one per cache and load: ``cache``, ``what``,
+        ``clients``, what :func:`bench.summary.compared` gives, and for each
+        side the medians of :data:`TRAFFIC`
+    """
+    found = []
+    names = summary.sides({about[0] for about in measured})
+    for cache in dict.fromkeys(about[1] for about in measured):
+        for what, clients, _ in LOADS:
+            runs = {
+                side: measured[side, cache, what, clients] for side in names
+            }
+            point = {'cache': cache, 'what': what, 'clients': clients}
+            point.update(summary.compared(runs))
+            for side, of_side in runs.items():
+                for name in TRAFFIC:
+                    values = [one.get(name) for one in of_side]
+                    point[side][name] = _median(values)
+            found.append(point)
+    return found
+
+
+def _median(values):
+    return None if None in values else round(statistics.median(values), 2)
+
+
+def text(found):
+    """The points as a table."""
+    head = [
+        'cache', 'request', 'at once', 'side', '1/s', 'by stock', 'spread',
+        'p50 ms', 'p99 ms', 'gets', 'sets', 'KiB', 'runs',
+    ]  # fmt: skip
+    rows = []
+    for point in found:
+        for side in summary.sides(point):
+            one = point[side]
+            rows.append(
+                [
+                    point['cache'], point['what'], point['clients'], side,
+                    table.rate(one['rate']),
+                    *table.by_stock(point, side),
+                    f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
+                    *_traffic(one), one['repeats'],
+                ]
+            )  # fmt: skip
+    return table.render(head, rows)
+
+
+def _traffic(one):
+    """The cells about memcached."""
+    if one['gets'] is None:
+        return ['-'] * len(TRAFFIC)
+    numbers = one['gets'], one['sets'], one['bytes'] / 1024
+    return [f'{number:.1f}' for number in numbers]
