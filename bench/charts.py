@@ -222,6 +222,32 @@ def tokens(points):
     return found
 
 
+def formats(points):
+    """Time of one client's answers, and rate of several clients'.
+
+    :param points: what :func:`bench.formats.run` gave
+    :returns: list of (caption, SVG)
+    """
+    loads = list(dict.fromkeys(map(_load, points)))
+    figure, panels = drawing.grid(len(loads))
+    for load, panel in zip(loads, panels, strict=True):
+        rows = [point for point in points if _load(point) == load]
+        labels = [point['format'] for point in rows]
+        panel.set_title(load)
+        if rows[0]['clients'] == 1:
+            drawing.bars(panel, rows, labels, 'ms', '{:.1f}')
+            panel.set_ylabel('milliseconds for an answer')
+        else:
+            drawing.bars(panel, rows, labels)
+            panel.set_ylabel('requests per second')
+    caption = (
+        'Left: the mean time of an answer with one client. Right: requests '
+        'per second of several clients; the bars span the least and the most '
+        'of the rounds.'
+    )
+    return [(caption, drawing.svg(figure, 'formats'))]
+
+
 def _load(point):
     return f'{point["what"]}, {point["clients"]} at once'
 

@@ -19,6 +19,7 @@ makes a table of them. Their chart is the function of the same name in
 """
 
 from bench import catalog
+from bench import formats
 from bench import mixed
 from bench import prune
 from bench import revocations
@@ -32,6 +33,7 @@ ALL = {
     'mixed': mixed,
     'prune': prune,
     'catalog': catalog,
+    'formats': formats,
     's3': s3,
     'rotation': rotation,
 }

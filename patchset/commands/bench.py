@@ -23,6 +23,7 @@ experiments:
   mixed        validations per second while other tokens are revoked
   prune        what expired events cost a revocation, and their removal
   catalog      validations and rescopings per second against the endpoints
+  formats      Fernet and JWS tokens created and validated
   s3           signed requests of S3 and EC2 checked per second
   rotation     validations per second of very many tokens in turns
 

@@ -278,6 +278,14 @@ class ReportTestCase(testtools.TestCase):
                 for point in loads
             ],
         )
+        self.put(
+            'formats',
+            [
+                {**point, 'format': name}
+                for name in ('fernet', 'jws')
+                for point in loads
+            ],
+        )
         done = self.draw()
         self.assertEqual(0, done.returncode, done.stderr)
         text = (self.folder / 'report.html').read_text()
@@ -285,7 +293,7 @@ class ReportTestCase(testtools.TestCase):
         self.assertCountEqual(
             ['revocations-1.svg', 'revocations-2.svg', 'mixed-1.svg']
             + ['prune-1.svg', 'catalog-1.svg', 'tokens-1.svg']
-            + ['tokens-2.svg'],
+            + ['tokens-2.svg', 'formats-1.svg'],
             charts,
         )
         self.assertEqual(f'{self.folder}/report.html\n', done.stdout)
@@ -293,7 +301,7 @@ class ReportTestCase(testtools.TestCase):
             text.replace('<meta charset="utf-8">', '').partition('\n')[2]
         )
         svg = '{http://www.w3.org/2000/svg}'
-        self.assertEqual(7, len(list(root.iter(f'{svg}svg'))))
+        self.assertEqual(8, len(list(root.iter(f'{svg}svg'))))
         ids = [one.get('id') for one in root.iter(f'{svg}clipPath')]
         self.assertEqual(len(ids), len(set(ids)))
         words = ''.join(root.itertext())
@@ -303,6 +311,7 @@ class ReportTestCase(testtools.TestCase):
             'expired rows in the table',
             'endpoints in the catalog',
             'keys read, for each request',
+            'milliseconds for an answer',
             'Abacus & Sons',
             './ks bench mixed --out "<here>"',
             'Deleted 100 events.',

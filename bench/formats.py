@@ -1,0 +1,129 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Fernet and JWS tokens: creating them with a password, and validating them.
+
+One client shows how long a request takes, several show how many a second
+there can be. Four Keystones run, stock and patched with each format, take
+turns, and swap them from round to round. Each client validates the same
+token, again and again.
+"""
+
+import dataclasses
+
+from bench import client
+from bench import load
+from bench import rig
+from bench import summary
+from bench import table
+from patchset import progress
+
+QUESTION = 'What does the format of the tokens cost?'
+
+FORMATS = {'fernet': {}, 'jws': {'token': {'provider': 'jws'}}}
+SECONDS = {'small': 2, 'full': 10}
+REPEATS = {'small': 2, 'full': 5}
+SEVERAL = 4  # clients
+LOADS = tuple(
+    (what, clients)
+    for what in ('create', 'validate')
+    for clients in (1, SEVERAL)
+)
+_WARM = 10  # requests of each client
+
+
+def run(plan):
+    """Run the experiment.
+
+    :param plan: a :class:`bench.plan.Plan`
+    :returns: what :func:`points` gives
+    """
+    seconds, repeats = SECONDS[plan.scale], REPEATS[plan.scale]
+    measured = {}
+    with rig.each(plan, FORMATS) as rigs:
+        for number in range(repeats):
+            for what, clients in LOADS:
+                for name, sides in rigs.items():
+                    for side in rig.turn(sides, number):
+                        one = measure(side, what, clients, seconds)
+                        about = side.name, name, what, clients
+                        measured.setdefault(about, []).append(
+                            dataclasses.asdict(one)
+                        )
+                        progress.step(
+                            f'{number + 1} of {repeats}: {what} {name}, '
+                            f'{clients} at once, {side.name}: '
+                            f'{table.rate(one.rate)}/s'
+                        )
+    return points(measured)
+
+
+def measure(side, what, clients, seconds):
+    """One slice of time, after a warm-up.
+
+    :param what: ``create`` or ``validate``
+    :returns: a :class:`bench.load.Measure`
+    """
+    if what == 'create':
+        body = client.login(side.keystone)
+        load.number(side.url, {}, _WARM * clients, clients, body)
+        return load.post(side.url, {}, [body] * clients, seconds)
+    headers = [client.headers(client.token(side.keystone))] * clients
+    load.each(side.url, headers, _WARM)
+    return load.together(side.url, headers, seconds)
+
+
+def points(measured):
+    """Sum up the rounds.
+
+    :param measured: {(side, format, what, clients): list with the fields of
+        :class:`bench.load.Measure` for each round}
+    :returns: list of dicts, one per format and load: ``format``, ``what``,
+        ``clients``, what :func:`bench.summary.compared` gives, and for each
+        side ``ms``, the mean time of an answer
+    """
+    found = []
+    for name in FORMATS:
+        for what, clients in LOADS:
+            runs = {
+                side: measured[side, name, what, clients]
+                for side in ('stock', 'patched')
+            }
+            point = {'format': name, 'what': what, 'clients': clients}
+            point.update(summary.compared(runs))
+            for side in runs:
+                mean = 1000 * clients / point[side]['rate']
+                point[side]['ms'] = round(mean, 2)
+            found.append(point)
+    return found
+
+
+def text(found):
+    """The points as a table."""
+    head = [
+        'format', 'request', 'at once', 'side', '1/s', 'by stock', 'spread',
+        'mean ms', 'p50 ms', 'p99 ms', 'runs',
+    ]  # fmt: skip
+    rows = []
+    for point in found:
+        for side in summary.sides(point):
+            one = point[side]
+            rows.append(
+                [
+                    point['format'], point['what'], point['clients'], side,
+                    table.rate(one['rate']),
+                    *table.by_stock(point, side),
+                    f'{one["ms"]:.2f}', f'{one["p50"]:.0f}',
+                    f'{one["p99"]:.0f}', one['repeats'],
+                ]
+            )  # fmt: skip
+    return table.render(head, rows)
