@@ -248,6 +248,33 @@ def formats(points):
     return [(caption, drawing.svg(figure, 'formats'))]
 
 
+def memory(points):
+    """Memory of a process by events, and by tokens.
+
+    :param points: what :func:`bench.memory.run` gave
+    :returns: list of (caption, SVG)
+    """
+    kinds = list(dict.fromkeys(point['kind'] for point in points))
+    figure, panels = drawing.grid(len(kinds))
+    for kind, panel in zip(kinds, panels, strict=True):
+        rows = [point for point in points if point['kind'] == kind]
+        for side in summary.sides(rows[0]):
+            drawing.line(panel, rows, 'number', side, 'pss')
+        panel.set_ylim(bottom=0)
+        if kind == 'tokens':
+            panel.set_title('validated tokens')
+            panel.set_xlabel('tokens that each process has validated')
+        else:
+            panel.set_title(f'{kind} events')
+            panel.set_xlabel('live events')
+        panel.set_ylabel('MiB for each process')
+    caption = (
+        'Memory of a worker process (proportional set size), mean of the '
+        'processes.'
+    )
+    return [(caption, drawing.svg(figure, 'memory'))]
+
+
 def _load(point):
     return f'{point["what"]}, {point["clients"]} at once'
 

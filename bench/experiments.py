@@ -20,6 +20,7 @@ makes a table of them. Their chart is the function of the same name in
 
 from bench import catalog
 from bench import formats
+from bench import memory
 from bench import mixed
 from bench import prune
 from bench import revocations
@@ -36,4 +37,5 @@ ALL = {
     'formats': formats,
     's3': s3,
     'rotation': rotation,
+    'memory': memory,
 }

@@ -54,9 +54,7 @@ def run(plan):
         for side in sides:
             progress.step(f'{side.name}: {count} tokens, each validated')
             tokens[side.name] = client.exchanged(side.keystone, count)
-            # Each process meets each token.
-            seconds = rig.PROCESSES * count // _SLOWEST
-            validate(side, tokens[side.name], seconds)
+            meet(side, tokens[side.name])
         for number in range(repeats):
             for name in LOADS:
                 for side in rig.turn(sides, number):
@@ -79,6 +77,11 @@ def validate(side, tokens, seconds):
     return turns.validate(
         side.url, caller, subjects, seconds, revoking.CLIENTS
     )
+
+
+def meet(side, tokens):
+    """Validate tokens in turns until each process has met each."""
+    validate(side, tokens, -(-rig.PROCESSES * len(tokens) // _SLOWEST))
 
 
 def measure(side, tokens, name, seconds):

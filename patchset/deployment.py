@@ -126,6 +126,11 @@ class Deployment:
         return openrc.credentials(self.url, self.password)
 
     @property
+    def pid(self):
+        """Process id of the running server, whose children are workers."""
+        return self._server.pid
+
+    @property
     def log(self):
         """Path of the server's log."""
         return self.state.path / 'server.log'

@@ -26,6 +26,7 @@ experiments:
   formats      Fernet and JWS tokens created and validated
   s3           signed requests of S3 and EC2 checked per second
   rotation     validations per second of very many tokens in turns
+  memory       of a worker process, by live events and by validated tokens
 
 report draws the results of a folder on one page, report.html there, which
 needs no other file, and each chart once more as SVG. It is no experiment, and

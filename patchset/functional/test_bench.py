@@ -286,6 +286,20 @@ class ReportTestCase(testtools.TestCase):
                 for point in loads
             ],
         )
+        size = {'pss': 90, 'rss': 99, 'each': None}
+        self.put(
+            'memory',
+            [
+                {
+                    'kind': kind,
+                    'number': number,
+                    'stock': size,
+                    'patched': size,
+                }
+                for kind in ('chain', 'tokens')
+                for number in (0, 10)
+            ],
+        )
         done = self.draw()
         self.assertEqual(0, done.returncode, done.stderr)
         text = (self.folder / 'report.html').read_text()
@@ -293,7 +307,7 @@ class ReportTestCase(testtools.TestCase):
         self.assertCountEqual(
             ['revocations-1.svg', 'revocations-2.svg', 'mixed-1.svg']
             + ['prune-1.svg', 'catalog-1.svg', 'tokens-1.svg']
-            + ['tokens-2.svg', 'formats-1.svg'],
+            + ['tokens-2.svg', 'formats-1.svg', 'memory-1.svg'],
             charts,
         )
         self.assertEqual(f'{self.folder}/report.html\n', done.stdout)
@@ -301,7 +315,7 @@ class ReportTestCase(testtools.TestCase):
             text.replace('<meta charset="utf-8">', '').partition('\n')[2]
         )
         svg = '{http://www.w3.org/2000/svg}'
-        self.assertEqual(8, len(list(root.iter(f'{svg}svg'))))
+        self.assertEqual(9, len(list(root.iter(f'{svg}svg'))))
         ids = [one.get('id') for one in root.iter(f'{svg}clipPath')]
         self.assertEqual(len(ids), len(set(ids)))
         words = ''.join(root.itertext())
@@ -312,6 +326,7 @@ class ReportTestCase(testtools.TestCase):
             'endpoints in the catalog',
             'keys read, for each request',
             'milliseconds for an answer',
+            'tokens that each process has validated',
             'Abacus & Sons',
             './ks bench mixed --out "<here>"',
             'Deleted 100 events.',

@@ -1,0 +1,180 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Memory of the worker processes: by live events, and by validated tokens.
+
+Two questions, about stock and patched each:
+
+``audit``, ``chain``
+    Events of a kind are written into the table, the cache is emptied, and
+    each process validates a token, for which it has to look at the events.
+    The patched Keystone keeps them; stock reads those of chains anew for each
+    check. Token caching is off, so that stock does check.
+``tokens``
+    So many tokens are validated in turns, until each process has seen each:
+    the patched Keystone keeps its answers.
+
+The processes start anew for each question. What the kernel says of them is
+taken after the load, in rising order of the numbers.
+"""
+
+import pathlib
+import re
+import statistics
+
+from bench import client
+from bench import events
+from bench import load
+from bench import rig
+from bench import rotation
+from bench import summary
+from bench import table
+from patchset import progress
+
+QUESTION = 'How much memory does a worker process need?'
+
+KINDS = ('audit', 'chain')
+EVENTS = {'small': (0, 10_000), 'full': (0, 1000, 10_000, 100_000)}
+TOKENS = {'small': (0, 1000), 'full': (0, 1000, 5000, 20_000)}
+_CLIENTS = 4
+_MIB = 2**20
+
+
+def run(plan):
+    """Run the experiment.
+
+    :param plan: a :class:`bench.plan.Plan`
+    :returns: what :func:`points` gives
+    """
+    measured = {}
+    uncached = {'token': {'caching': 'false'}}
+    with rig.both(plan, uncached) as sides:
+        for side in sides:
+            for kind in KINDS:
+                found = by_events(side, kind, EVENTS[plan.scale])
+                _note(measured, side, kind, found)
+    with rig.both(plan) as sides:
+        for side in sides:
+            found = by_tokens(side, TOKENS[plan.scale])
+            _note(measured, side, 'tokens', found)
+    return points(measured)
+
+
+def _note(measured, side, kind, found):
+    for number, one in found:
+        measured.setdefault((kind, number), {})[side.name] = one
+        progress.step(
+            f'{kind}, {number}, {side.name}: '
+            f'{statistics.mean(one["pss"]) / _MIB:.1f} MiB for each process'
+        )
+
+
+def by_events(side, kind, numbers):
+    """Add events, and validate.
+
+    :param numbers: how many events there are to be, in rising order
+    :returns: iterator of (number, what :func:`of_workers` gives)
+    """
+    events.empty(side)
+    side.keystone.restart()
+    filled = 0
+    for number in numbers:
+        if number:
+            events.add(side, kind, filled + 1, number, numbers[-1])
+        filled = number
+        headers = client.headers(client.token(side.keystone))
+        side.forget()
+        # None is answered before its process has read the events.
+        for _ in range(2):
+            load.each(side.url, [headers] * _CLIENTS, 1)
+        yield number, of_workers(side)
+
+
+def by_tokens(side, numbers):
+    """Validate tokens in turns.
+
+    :param numbers: how many tokens there are to be, in rising order
+    :returns: iterator of (number, what :func:`of_workers` gives)
+    """
+    tokens = client.exchanged(side.keystone, 1 + numbers[-1])
+    # What the processes needed to issue them is no part of it.
+    side.keystone.restart()
+    headers = client.headers(tokens[0])
+    for number in numbers:
+        load.each(side.url, [headers] * _CLIENTS, 2)
+        if number:
+            rotation.meet(side, tokens[: 1 + number])
+        yield number, of_workers(side)
+
+
+def of_workers(side):
+    """Memory of the processes that answer requests.
+
+    :returns: dict of lists, a number of bytes for each process: ``pss``
+        (shared pages divided by those who share them) and ``rss``
+    """
+    pid = side.keystone.pid
+    children = pathlib.Path(f'/proc/{pid}/task/{pid}/children').read_text()
+    texts = [
+        pathlib.Path(f'/proc/{child}/smaps_rollup').read_text()
+        for child in children.split()
+    ]
+    return {
+        name.lower(): [_bytes(name, text) for text in texts]
+        for name in ('Pss', 'Rss')
+    }
+
+
+def _bytes(name, text):
+    return 1024 * int(re.search(rf'^{name}: +(\d+) kB$', text, re.M)[1])
+
+
+def points(measured):
+    """Put the processes together.
+
+    :param measured: {(kind, number): {side: what :func:`of_workers` gave}}
+    :returns: list of dicts: ``kind``, ``number`` of events or tokens, and
+        for each side ``pss`` and ``rss`` (mean of its processes, in MiB),
+        ``each`` (bytes of PSS that one event or token has added, since
+        none; None at 0), and ``processes`` (list of bytes)
+    """
+    found = []
+    for (kind, number), of_sides in measured.items():
+        point = {'kind': kind, 'number': number}
+        for side, one in of_sides.items():
+            mean = statistics.mean(one['pss'])
+            none = statistics.mean(measured[kind, 0][side]['pss'])
+            point[side] = {
+                'pss': round(mean / _MIB, 2),
+                'rss': round(statistics.mean(one['rss']) / _MIB, 2),
+                'each': round((mean - none) / number) if number else None,
+                'processes': one['pss'],
+            }
+        found.append(point)
+    return found
+
+
+def text(found):
+    """The points as a table."""
+    head = ['kind', 'number', 'side', 'PSS MiB', 'RSS MiB', 'bytes each']
+    rows = []
+    for point in found:
+        for side in summary.sides(point):
+            one = point[side]
+            each = '-' if one['each'] is None else one['each']
+            rows.append(
+                [
+                    point['kind'], point['number'], side,
+                    f'{one["pss"]:.1f}', f'{one["rss"]:.1f}', each,
+                ]
+            )  # fmt: skip
+    return table.render(head, rows)
