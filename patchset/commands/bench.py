@@ -28,6 +28,9 @@ experiments:
   rotation     validations per second of very many tokens in turns
   memory       of a worker process, by live events and by validated tokens
 
+all runs them one after the other, and draws the report. One that fails does
+not keep the others from running; it is named at the end.
+
 report draws the results of a folder on one page, report.html there, which
 needs no other file, and each chart once more as SVG. It is no experiment, and
 starts no server.
@@ -37,6 +40,7 @@ Ctrl-C leaves nothing running.
 
 import json
 import pathlib
+import traceback
 
 from bench import databases
 from bench import events
@@ -59,14 +63,14 @@ def add_arguments(parser):
     """Add this command's arguments."""
     arguments.add_release(parser)
     parser.add_argument(
-        'experiment', choices=(*sorted(experiments.ALL), 'report')
+        'experiment', choices=(*sorted(experiments.ALL), 'all', 'report')
     )
     parser.add_argument(
         '--scale',
         choices=('small', 'full'),
         default='small',
-        help='small: a few minutes; full: up to an hour, for tokens three '
-        '(default: %(default)s)',
+        help='small: a few minutes, 20 for all; full: up to an hour, for '
+        'tokens three (default: %(default)s)',
     )
     parser.add_argument(
         '--kind',
@@ -96,17 +100,56 @@ def add_arguments(parser):
 
 
 def run(args):
-    """Run one experiment, or draw what they gave."""
+    """Run one experiment, or all, or draw what they gave."""
     if args.kind and args.experiment != 'revocations':
         raise errors.UsageError('--kind goes with revocations')
-    if args.database != 'mariadb' and args.experiment == 'catalog':
+    if args.database != 'mariadb' and args.experiment in ('catalog', 'all'):
         raise errors.UsageError('catalog is filled in the SQL of mariadb')
     stopping.in_order()
     pin = arguments.pin(args)
     if args.experiment == 'report':
         report(pin, args.out)
+    elif args.experiment == 'all':
+        everything(pin, args)
     else:
-        measure(pin, args)
+        measure(pin, args.experiment, args)
+
+
+def everything(pin, args):
+    """Run all experiments, and write the page about what they gave.
+
+    :raises patchset.errors.Error: some failed; it names them
+    """
+    names = list(experiments.ALL)
+    failed = in_turn(names, lambda name: measure(pin, name, args))
+    if len(failed) < len(names):
+        report(pin, args.out)
+    if failed:
+        raise errors.Error(
+            f'{len(failed)} of {len(names)} experiments failed: '
+            + '; '.join(f'{name} ({why})' for name, why in failed.items())
+        )
+
+
+def in_turn(names, measure):
+    """Do something for each name, whatever becomes of the others.
+
+    :param measure: function of a name
+    :returns: {name: why it failed}
+    """
+    failed = {}
+    for number, name in enumerate(names, 1):
+        progress.step(f'experiment {number} of {len(names)}: {name}')
+        try:
+            measure(name)
+        except errors.Error as error:
+            failed[name] = error
+        except Exception as error:
+            traceback.print_exc()
+            failed[name] = repr(error)
+        if name in failed:
+            progress.step(f'{name} failed: {failed[name]}')
+    return failed
 
 
 def report(pin, folder):
@@ -123,9 +166,12 @@ def report(pin, folder):
     progress.say(path)
 
 
-def command(args):
-    """The command line that repeats a run, whatever its folder was."""
-    words = ['./ks', 'bench', args.experiment, '--release', args.release]
+def command(name, args):
+    """The command line that repeats a run, whatever its folder was.
+
+    :param name: the experiment
+    """
+    words = ['./ks', 'bench', name, '--release', args.release]
     words += ['--scale', args.scale]
     words += [word for kind in args.kind for word in ('--kind', kind)]
     words += ['--database', args.database]
@@ -134,8 +180,11 @@ def command(args):
     return ' '.join(words)
 
 
-def measure(pin, args):
-    """Run one experiment, write down what it gave, and show it."""
+def measure(pin, name, args):
+    """Run one experiment, write down what it gave, and show it.
+
+    :param name: the experiment
+    """
     args.out.mkdir(parents=True, exist_ok=True)
     system.ensure('bench')
     venv = environment.Environment(pin.release, 'run').ensure()
@@ -146,22 +195,27 @@ def measure(pin, args):
         kinds=tuple(dict.fromkeys(args.kind)),
         database=args.database,
     )
-    experiment = experiments.ALL[args.experiment]
+    experiment = experiments.ALL[name]
     result = {
-        'experiment': args.experiment,
+        'experiment': name,
         'release': pin.release,
         'version': pin.local_version,
         'scale': chosen.scale,
         'token_caching': chosen.caching,
-        'command': command(args),
+        'command': command(name, args),
         'machine': machine.describe(venv, databases.ALL[args.database]),
         'load_average': machine.load_average(),
     }
     result['points'] = experiment.run(chosen)
-    words = [args.experiment, pin.release, chosen.scale, chosen.database]
+    words = [name, pin.release, chosen.scale, chosen.database]
     if not chosen.caching:
         words.append('no-token-caching')
-    path = args.out / f'{"-".join(words)}.json'
+    write(args.out / f'{"-".join(words)}.json', result)
+
+
+def write(path, result):
+    """Write down what a run gave, and show it."""
     path.write_text(json.dumps(result, indent=2) + '\n')
+    experiment = experiments.ALL[result['experiment']]
     progress.say(experiment.text(result['points']))
     progress.say(path)

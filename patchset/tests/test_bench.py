@@ -14,9 +14,11 @@
 
 import base64
 import json
+import signal
 
 import testtools
 
+from bench import experiments
 from bench import load
 from bench import mixed
 from bench import prune
@@ -26,6 +28,7 @@ from bench import signing
 from bench import summary
 from bench import table
 from patchset import errors
+from patchset.commands import bench
 from patchset.tests import test_commands
 
 _REPORT = """\
@@ -39,6 +42,8 @@ Percentage of the requests served within a certain time (ms)
   99%     29
  100%     35 (longest request)
 """
+# Those that a command which starts servers handles.
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _IDLE = """\
 Complete requests:      0
 Failed requests:        0
@@ -314,3 +319,61 @@ class CommandTestCase(testtools.TestCase):
         code, text = test_commands.run('bench', 'mixed', '--kind', 'audit')
         self.assertEqual(2, code)
         self.assertIn('--kind goes with revocations', text)
+
+    def test_all_is_on_mariadb(self):
+        code, text = test_commands.run(
+            'bench', 'all', '--database', 'postgresql'
+        )
+        self.assertEqual(2, code)
+        self.assertIn('catalog is filled in the SQL of mariadb', text)
+
+
+class AllTestCase(testtools.TestCase):
+    """All experiments in turn, each of which writes down its name."""
+
+    def setUp(self):
+        super().setUp()
+        self.done = []
+        self.failing = {}
+        names = ('one', 'two', 'three')
+        self.patch(experiments, 'ALL', dict.fromkeys(names))
+        self.patch(bench, 'measure', self.measure)
+        self.patch(bench, 'report', lambda *_: self.done.append('report'))
+        for one in _SIGNALS:
+            self.addCleanup(signal.signal, one, signal.getsignal(one))
+
+    def measure(self, pin, name, args):
+        if name in self.failing:
+            raise self.failing[name]
+        self.done.append(name)
+
+    def test_in_order(self):
+        code, text = test_commands.run('bench', 'all')
+        self.assertEqual(0, code)
+        self.assertEqual(['one', 'two', 'three', 'report'], self.done)
+        self.assertIn('experiment 2 of 3: two', text)
+
+    def test_one_that_fails_is_named_at_the_end(self):
+        for failure, shown in (
+            (errors.Error('no room'), 'two (no room)'),
+            (ValueError('odd'), "two (ValueError('odd'))"),
+        ):
+            self.done.clear()
+            self.failing['two'] = failure
+            code, text = test_commands.run('bench', 'all')
+            self.assertEqual(1, code)
+            self.assertEqual(['one', 'three', 'report'], self.done)
+            last = text.splitlines()[-1]
+            self.assertIn(f'1 of 3 experiments failed: {shown}', last)
+
+    def test_ctrl_c_ends_all(self):
+        self.failing['two'] = KeyboardInterrupt()
+        code, _ = test_commands.run('bench', 'all')
+        self.assertEqual(130, code)
+        self.assertEqual(['one'], self.done)
+
+    def test_nothing_to_draw(self):
+        self.failing = dict.fromkeys(experiments.ALL, errors.Error('no'))
+        code, text = test_commands.run('bench', 'all')
+        self.assertEqual((1, []), (code, self.done))
+        self.assertIn('3 of 3 experiments failed', text)
