@@ -101,6 +101,11 @@ def create(keystone, caller, path, body):
     return found
 
 
+def delete(keystone, caller, path):
+    """Delete what is at a path."""
+    _open('DELETE', keystone, path, {'X-Auth-Token': caller}).close()
+
+
 def create_project(keystone, caller, domain_id='default'):
     """Create a project with a name of its own.
 

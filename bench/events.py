@@ -12,7 +12,8 @@
 
 """Revocation events that are written straight into the table.
 
-They name tokens, chains, users and so on that no token under test has.
+They name tokens, chains, users and so on that no token under test has. Those
+that Keystone has written itself can be kept aside, and come first then.
 """
 
 COLUMNS = {
@@ -23,6 +24,11 @@ COLUMNS = {
     'domain': 'domain_id',
     'trust': 'trust_id',
 }
+
+_ATTRIBUTES = (
+    'domain_id, project_id, user_id, role_id, trust_id, consumer_id, '
+    'access_token_id, audit_id, audit_chain_id, expires_at'
+)
 
 # The live ones were recorded at a steady pace, all within the time for which
 # stock Keystone keeps an event: as many at once would be no cloud's.
@@ -44,16 +50,40 @@ def empty(side):
             side.query(statement)
 
 
-def add(side, kind, first, last, most):
+def keep(side, kind):
+    """Keep the events of a kind aside, for :func:`add`.
+
+    :returns: how many there are
+    """
+    side.query(
+        f'CREATE TABLE kept_{kind} AS SELECT id, {_ATTRIBUTES} '
+        f'FROM revocation_event WHERE {COLUMNS[kind]} IS NOT NULL'
+    )
+    ((rows,),) = side.query(f'SELECT COUNT(*) FROM kept_{kind}')
+    return int(rows)
+
+
+def add(side, kind, first, last, most, kept=0):
     """Add live events of a kind: numbers ``first`` to ``last`` of ``most``.
 
     Numbers have to be added in order: the higher, the later recorded.
+
+    :param kept: the numbers up to this one are those that were kept aside
     """
     seconds = (_OLDEST - _NEWEST) / most
-    _insert(
-        side, COLUMNS[kind], first, last, side.sql.moment(3600),
-        side.sql.moment(-_OLDEST, seconds),
-    )  # fmt: skip
+    moments = side.sql.moment(3600), side.sql.moment(-_OLDEST, seconds)
+    if first <= kept:
+        side.query(
+            f'INSERT INTO revocation_event '
+            f'({_ATTRIBUTES}, issued_before, revoked_at) '
+            f'SELECT {_ATTRIBUTES}, {", ".join(moments)} FROM '
+            f'(SELECT {_ATTRIBUTES}, ROW_NUMBER() OVER (ORDER BY id) AS seq '
+            f'FROM kept_{kind}) AS kept '
+            f'WHERE seq BETWEEN {first} AND {min(last, kept)}'
+        )
+    if last > kept:
+        first = max(first, kept + 1)
+        _insert(side, COLUMNS[kind], first, last, *moments)
 
 
 def add_expired(side, count):

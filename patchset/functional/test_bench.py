@@ -28,7 +28,10 @@ from bench import events
 from patchset import paths
 
 _COLUMNS = """
-    audit_id VARCHAR(32), audit_chain_id VARCHAR(32),
+    domain_id VARCHAR(64), project_id VARCHAR(64), user_id VARCHAR(64),
+    role_id VARCHAR(64), trust_id VARCHAR(64), consumer_id VARCHAR(64),
+    access_token_id VARCHAR(64), audit_id VARCHAR(32),
+    audit_chain_id VARCHAR(32), expires_at TIMESTAMP NULL,
     issued_before TIMESTAMP NULL, revoked_at TIMESTAMP NULL
 """
 _PATIENCE = 300  # seconds
@@ -60,7 +63,8 @@ class _Events:
     def setUp(self):
         super().setUp()
         self.side = Side(self.database, self.sql)
-        self.side.query('DROP TABLE IF EXISTS revocation_event')
+        for name in ('revocation_event', 'kept_audit'):
+            self.side.query(f'DROP TABLE IF EXISTS {name}')
         self.side.query(
             f'CREATE TABLE revocation_event (id {self.key}, {_COLUMNS})'
         )
@@ -96,6 +100,24 @@ class _Events:
             f'OR issued_before < {self.sql.moment(0)}'
         )
         self.assertEqual('0', dead)
+
+    def test_those_that_were_kept_come_first(self):
+        self.side.query(
+            'INSERT INTO revocation_event (audit_id, audit_chain_id) VALUES '
+            "('b', NULL), (NULL, 'x'), ('a', NULL)"
+        )
+        self.assertEqual(2, events.keep(self.side, 'audit'))
+        for _ in range(2):
+            events.empty(self.side)
+            events.add(self.side, 'audit', 1, 1, 4, 2)
+            events.add(self.side, 'audit', 2, 4, 4, 2)
+            rows = self.side.query(
+                'SELECT audit_id FROM revocation_event WHERE issued_before '
+                'IS NOT NULL ORDER BY revoked_at'
+            )
+            names = [name for (name,) in rows]
+            self.assertEqual((4, ['b', 'a']), (len(names), names[:2]))
+            self.assertEqual(4, len(set(names)))
 
     def test_expired_ones_are_old(self):
         events.add_expired(self.side, 1000)
