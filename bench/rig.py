@@ -12,6 +12,7 @@
 
 """Stock and patched Keystone side by side, on servers of the same kind."""
 
+import concurrent.futures
 import contextlib
 import pathlib
 import tempfile
@@ -91,24 +92,29 @@ def both(plan, options=None):
         folder.chmod(0o711)
         progress.step(f'starting {sql.name}')
         database = stack.enter_context(sql.server(folder))
-        sides = []
+        keystones, caches = {}, {}
         for name in ('stock', 'patched'):
-            progress.step(f'starting Keystone, {name}')
-            cache = stack.enter_context(memcached.Memcached(folder))
-            keystone = stack.enter_context(
-                deployment.Deployment(
-                    trees.get(plan.pin, stock=name == 'stock'),
-                    venv,
-                    folder / name,
-                    port=server.free_port(),
-                    database=database.url(name),
-                    cache=cache.url,
-                    processes=PROCESSES,
-                    threads=1,
-                    options=settings,
-                )
+            caches[name] = stack.enter_context(memcached.Memcached(folder))
+            keystones[name] = deployment.Deployment(
+                trees.get(plan.pin, stock=name == 'stock'),
+                venv,
+                folder / name,
+                port=server.free_port(),
+                database=database.url(name),
+                cache=caches[name].url,
+                processes=PROCESSES,
+                threads=1,
+                options=settings,
             )
-            sides.append(Side(name, keystone, database, cache, sql))
+            stack.callback(keystones[name].stop)
+        # At once: it takes most of the time, and one processor each.
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            list(pool.map(lambda one: one.prepare(), keystones.values()))
+        sides = []
+        for name, keystone in keystones.items():
+            progress.step(f'starting Keystone, {name}')
+            keystone.start()
+            sides.append(Side(name, keystone, database, caches[name], sql))
         yield sides
 
 
