@@ -67,6 +67,8 @@ def mixed(points):
         drawing.line(rate, points, 'asked', side, 'rate')
         asked = [point['asked'] for point in points]
         for name, style in (('loss', {}), ('work', {'linestyle': ':'})):
+            if points[0][side][name] is None:
+                continue
             values = [100 * point[side][name] for point in points]
             label = f'{side}: {name}'
             look = {**drawing.SIDES[side], **style}
@@ -97,7 +99,8 @@ def prune(points):
     """
     *latencies, pruning = points
     figure, (first, beside) = drawing.grid(2)
-    for side, style in drawing.SIDES.items():
+    for side in summary.sides(latencies[0]):
+        style = drawing.SIDES[side]
         values = [point[side]['ms'] for point in latencies]
         first.plot(range(len(values)), values, label=side, **style)
         for place, value in enumerate(values):

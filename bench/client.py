@@ -14,6 +14,8 @@
 
 import concurrent.futures
 import json
+import ssl
+import urllib.parse
 import urllib.request
 import uuid
 
@@ -101,6 +103,29 @@ def create(keystone, caller, path, body):
     return found
 
 
+def find(keystone, caller, path, query):
+    """What a collection has.
+
+    :param query: {name: value} that narrows it
+    :returns: list of dicts
+    """
+    more = {'X-Auth-Token': caller}
+    asked = f'{path}?{urllib.parse.urlencode(query)}'
+    with _open('GET', keystone, asked, more) as answer:
+        return json.load(answer)[path.rpartition('/')[2]]
+
+
+def put(keystone, caller, path):
+    """Put something without a body, such as a grant."""
+    _open('PUT', keystone, path, {'X-Auth-Token': caller}).close()
+
+
+def version(keystone):
+    """The version of the API that Keystone says it has."""
+    with _open('GET', keystone, '') as answer:
+        return json.load(answer)['version']['id']
+
+
 def delete(keystone, caller, path):
     """Delete what is at a path."""
     _open('DELETE', keystone, path, {'X-Auth-Token': caller}).close()
@@ -149,6 +174,14 @@ def about(keystone, subject):
         return json.load(answer)['token']
 
 
+def context(keystone):
+    """How its certificate is checked; None where there is none."""
+    if not keystone.url.startswith('https:'):
+        return None
+    authority = keystone.credentials.get('OS_CACERT')
+    return ssl.create_default_context(cafile=authority or None)
+
+
 def _call(method, keystone, more=None, body=None):
     with _open(method, keystone, '/auth/tokens', more, body) as answer:
         return answer.headers
@@ -162,6 +195,8 @@ def _open(method, keystone, path, more=None, body=None):
         headers={'Content-Type': 'application/json', **(more or {})},
     )
     try:
-        return urllib.request.urlopen(request, timeout=300)
+        return urllib.request.urlopen(
+            request, timeout=300, context=context(keystone)
+        )
     except OSError as error:
         raise errors.Error(f'{method} /v3{path}: {error}')

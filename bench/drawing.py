@@ -29,6 +29,7 @@ SIDES = {
     # Told apart without colours as well.
     'stock': {'color': '#d55e00', 'marker': 's', 'linestyle': '--'},
     'patched': {'color': '#0072b2', 'marker': 'o', 'linestyle': '-'},
+    'cloud': {'color': '#009e73', 'marker': '^', 'linestyle': '-.'},
 }
 
 

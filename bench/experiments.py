@@ -15,7 +15,8 @@
 Each module has a ``QUESTION``, a function ``run`` that takes a
 :class:`bench.plan.Plan` and returns points, and a function ``text`` that
 makes a table of them. Their chart is the function of the same name in
-:mod:`bench.charts`.
+:mod:`bench.charts`. Those that need nothing but the API have a function
+``footprint``: of a scale, how many tokens it issues, and how many it revokes.
 """
 
 from bench import catalog
@@ -39,3 +40,8 @@ ALL = {
     'rotation': rotation,
     'memory': memory,
 }
+
+
+def of_api():
+    """Names of those that can measure an existing Keystone."""
+    return [name for name in ALL if hasattr(ALL[name], 'footprint')]

@@ -22,6 +22,20 @@ from patchset import child
 from patchset import errors
 
 
+def load_maker():
+    """Hardware, system and version of what makes the load.
+
+    :returns: dict of strings and numbers
+    """
+    return {
+        'processor': _find(r'^model name\s*: (.+)$', '/proc/cpuinfo'),
+        'cpus': len(os.sched_getaffinity(0)),
+        'memory': _find(r'^MemTotal: +(.+)$', '/proc/meminfo'),
+        'system': platform.platform(),
+        'ab': _version([child.find('ab'), '-V']),
+    }
+
+
 def describe(environment, database):
     """Hardware, system and versions of what took part.
 
@@ -31,15 +45,11 @@ def describe(environment, database):
     :returns: dict of strings and numbers
     """
     return {
-        'processor': _find(r'^model name\s*: (.+)$', '/proc/cpuinfo'),
-        'cpus': len(os.sched_getaffinity(0)),
-        'memory': _find(r'^MemTotal: +(.+)$', '/proc/meminfo'),
-        'system': platform.platform(),
+        **load_maker(),
         'python': _version([environment.python, '--version']),
         'uwsgi': _version([environment.bin / 'uwsgi', '--version']),
         database.name: _version(database.version_command()),
         'memcached': _version([child.find('memcached'), '--version']),
-        'ab': _version([child.find('ab'), '-V']),
     }
 
 

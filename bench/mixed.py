@@ -48,6 +48,13 @@ REPEATS = {'small': 1, 'full': 3}
 _ALONE = 20  # revocations
 
 
+def footprint(scale):
+    """How many tokens a run issues at an existing Keystone, and revokes."""
+    revoked = REPEATS[scale] * SECONDS[scale] * sum(RATES) + _ALONE + 1
+    callers = REPEATS[scale] * len(RATES) + 1
+    return REPEATS[scale] * revoking.CLIENTS + callers + revoked, revoked
+
+
 def run(plan):
     """Run the experiment.
 
@@ -57,7 +64,9 @@ def run(plan):
     """
     seconds, repeats = SECONDS[plan.scale], REPEATS[plan.scale]
     measured, alone = {}, {}
-    with rig.both(plan) as sides:
+    # How many processes an existing Keystone has is not known.
+    processes = None if plan.against else rig.PROCESSES
+    with rig.sides(plan) as sides:
         for side in sides:
             alone[side.name] = cost(side)
         for number in range(repeats):
@@ -72,7 +81,7 @@ def run(plan):
                         f'asked, {side.name}: {one["rate"]:.1f} '
                         f'validations/s, {one["revoked"]:.1f} revoked/s'
                     )
-    return points(measured, alone)
+    return points(measured, alone, processes)
 
 
 def cost(side):
@@ -94,9 +103,7 @@ def measure(side, headers, rate, seconds):
         ``revoked`` (per second), ``revoke_p50``, ``revoke_p99`` (ms) and
         ``revoker_cpu`` (processor seconds per second)
     """
-    # Row ids go on: a table that was truncated would give them again.
-    side.query('DELETE FROM revocation_event')
-    side.forget()
+    side.forget_events()
     load.each(side.url, headers, 3)
     validated, revoked = revoking.validate(side, headers, rate, seconds)
     # What the clients no longer wait for is not left to the other side.
@@ -114,32 +121,33 @@ def measure(side, headers, rate, seconds):
     }
 
 
-def points(measured, alone):
+def points(measured, alone, processes):
     """Sum up the rounds.
 
     :param measured: {(side, asked): list of what :func:`measure` gave}; at
         0 two for each round, the first and the last
     :param alone: {side: milliseconds of a revocation by itself}
+    :param processes: how many processes a side has; None if nobody knows
     """
     found = []
     for rate in RATES:
         point = {'asked': rate}
-        for side in ('stock', 'patched'):
+        for side in summary.sides(alone):
             point[side] = side_point(
-                measured[side, rate], measured[side, 0], alone[side]
+                measured[side, rate], measured[side, 0], alone[side], processes
             )
         found.append(point)
     return found
 
 
-def side_point(runs, idle, alone):
+def side_point(runs, idle, alone, processes):
     """Sum up one side at one rate.
 
     :returns: what :func:`bench.summary.of` gives, and ``loss`` (share of the
         side's own validations without revocations), ``revoked`` (per
         second), ``requests`` (of both kinds per second), ``alone`` (ms of one
         revocation by itself), ``work`` (share of the processes' time that
-        the revocations take at that cost), and the medians of
+        the revocations take at that cost; None if unknown), and the medians of
         ``revoke_p50``, ``revoke_p99`` and ``revoker_cpu``
     """
     before, after = idle[::2], idle[1::2]
@@ -156,7 +164,7 @@ def side_point(runs, idle, alone):
         revoked=revoked,
         requests=found['rate'] + revoked,
         alone=alone,
-        work=revoked * alone / 1000 / rig.PROCESSES,
+        work=processes and revoked * alone / 1000 / processes,
         revoke_p50=_median(runs, 'revoke_p50'),
         revoke_p99=_median(runs, 'revoke_p99'),
         revoker_cpu=_median(runs, 'revoker_cpu'),
@@ -177,7 +185,7 @@ def text(found):
     ]  # fmt: skip
     rows = []
     for point in found:
-        for side in ('stock', 'patched'):
+        for side in summary.sides(point):
             one = point[side]
             late = one['revoke_p99']
             rows.append(

@@ -14,6 +14,7 @@
 
 import dataclasses
 
+from bench import cloud
 from patchset import pins
 
 
@@ -26,6 +27,8 @@ class Plan:
     :param caching: whether ``[token] caching`` is on
     :param kinds: names of the kinds of events; empty is the scale's choice
     :param database: ``mariadb`` or ``postgresql``
+    :param against: the :class:`bench.cloud.Account` of an existing Keystone,
+        which is measured instead; None starts stock and patched
     """
 
     pin: pins.Pin
@@ -33,6 +36,7 @@ class Plan:
     caching: bool = True
     kinds: tuple = ()
     database: str = 'mariadb'
+    against: cloud.Account | None = None
 
     @property
     def options(self):

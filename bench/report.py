@@ -49,7 +49,8 @@ dd {{ margin: 0; }}
 <p>Stock and patched Keystone ran at the same time on one machine, with the
 same database server and a memcached each, and took turns under the load of
 ApacheBench or wrk. What counts is how the two compare; the absolute figures
-are that machine's.</p>
+are that machine's. Where there is a <em>cloud</em> instead, it is one Keystone
+that ran already.</p>
 {sections}
 </body>
 </html>
@@ -78,11 +79,12 @@ def section(result, drawn):
     :param drawn: what :func:`draw` gave
     """
     module = experiments.ALL[result['experiment']]
-    caching = 'on' if result['token_caching'] else 'off'
+    caching = {True: 'on', False: 'off', None: 'as it is'}
     parts = [
         f'<h2>{html.escape(module.QUESTION)}</h2>',
         f'<p>Experiment <code>{html.escape(result["experiment"])}</code>, '
-        f'scale {html.escape(result["scale"])}, token caching {caching}.</p>',
+        f'scale {html.escape(result["scale"])}, token caching '
+        f'{caching[result["token_caching"]]}.</p>',
     ]
     for caption, svg in drawn:
         parts.append(
@@ -91,7 +93,7 @@ def section(result, drawn):
         )
     parts.append(f'<pre>{html.escape(module.text(result["points"]))}</pre>')
     facts = {
-        'patched': result['version'],
+        'Keystone': result['version'],
         'command': result['command'],
         **result['machine'],
         'load before': f'{result["load_average"]:.1f}',

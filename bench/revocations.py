@@ -69,6 +69,8 @@ def run(plan):
     :returns: a list of dicts, one per point: kind, events, and for each
         side what :func:`bench.summary.of` gives
     """
+    if plan.against:
+        return on_cloud(plan)
     kinds = plan.kinds or KINDS[plan.scale]
     counts, repeats = COUNTS[plan.scale], REPEATS[plan.scale]
     measured = {}
@@ -109,6 +111,34 @@ def through_api(side, kinds, count):
                 )
 
 
+def on_cloud(plan):
+    """Run the experiment at an existing Keystone, through its API alone.
+
+    Its events stay: each number of revoked tokens is reached once, and
+    measured several times. Revoking a token writes one or two events.
+    """
+    counts, done = COUNTS['small'], 0
+    measured = {}
+    with rig.sides(plan) as (side,):
+        for count in counts:
+            api_events.revoked_tokens(side.keystone, count - done)
+            done = count
+            for _ in range(REPEATS[plan.scale]):
+                one = measure(side, plan.caching)
+                about = side.name, 'token', count
+                measured.setdefault(about, []).append(one)
+                progress.step(
+                    f'{count} tokens revoked: {table.rate(one["rate"])}/s'
+                )
+    return points(measured, ['token'], counts)
+
+
+def footprint(scale):
+    """How many tokens a run issues at an existing Keystone, and revokes."""
+    counts = COUNTS['small']
+    return counts[-1] + len(counts) * REPEATS[scale], counts[-1]
+
+
 def points(measured, kinds, counts):
     """Sum up the rounds.
 
@@ -119,7 +149,7 @@ def points(measured, kinds, counts):
     for kind in kinds:
         for count in counts:
             point = {'kind': kind, 'events': count}
-            for side in ('stock', 'patched'):
+            for side in summary.sides({about[0] for about in measured}):
                 own = [run['rate'] for run in measured[side, kind, 0]]
                 point[side] = summary.of(measured[side, kind, count], own)
             found.append(point)
@@ -187,7 +217,7 @@ def text(found):
     head = ['kind', 'events', 'side', '1/s', 'of own 0', 'spread', 'p50 ms']
     rows = []
     for point in found:
-        for side in ('stock', 'patched'):
+        for side in summary.sides(point):
             one = point[side]
             rows.append(
                 [
@@ -219,10 +249,10 @@ def of_own_0(found):
     own = {
         point['kind']: point['patched']['runs']
         for point in found
-        if point['events'] == 0
+        if point['events'] == 0 and 'patched' in point
     }
     shares = {}
-    for point in found:
+    for point in found if own else ():
         shares.setdefault(point['events'], []).extend(
             run['rate'] / reference['rate']
             for run, reference in zip(

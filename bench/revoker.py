@@ -13,12 +13,13 @@
 """Revokes tokens at a steady pace, as a process of its own.
 
 On standard input, as one line of JSON: ``host``, ``port`` and ``path`` of
-the resource, ``caller`` (a token), ``tokens`` (those to revoke), ``rate``
-(per second) and ``seconds``. It answers ``ready``, begins at the next line,
-and answers one JSON object: ``revoked`` and ``failed`` (numbers of requests),
-``rate`` (revoked per second until the last answer), ``p50`` and ``p99`` (of
-their time, in milliseconds), and ``cpu``, the processor time that it used,
-in seconds for each second.
+the resource, ``tls`` (whether it is reached so) and ``authority`` (a file of
+certificates, or null for the system's), ``caller`` (a token), ``tokens``
+(those to revoke), ``rate`` (per second) and ``seconds``. It answers ``ready``,
+begins at the next line, and answers one JSON object: ``revoked`` and
+``failed`` (numbers of requests), ``rate`` (revoked per second until the last
+answer), ``p50`` and ``p99`` (of their time, in milliseconds), and ``cpu``, the
+processor time that it used, in seconds for each second.
 
 A request is sent when it is due, whether earlier ones were answered or not,
 up to a limit: a server that cannot keep up is seen by the rate.
@@ -27,6 +28,7 @@ up to a limit: a server that cannot keep up is seen by the rate.
 import concurrent.futures
 import http.client
 import json
+import ssl
 import sys
 import threading
 import time
@@ -40,6 +42,10 @@ class Revoker:
 
     def __init__(self, request):
         self._request = request
+        self._tls = None
+        if request['tls']:
+            authority = request['authority']
+            self._tls = ssl.create_default_context(cafile=authority)
         self._free = threading.Semaphore(_UNDER_WAY)
         self._lock = threading.Lock()
         self._times = []
@@ -86,9 +92,13 @@ class Revoker:
 
     def _delete(self, token):
         """Status of the answer; None if there was none."""
-        server = http.client.HTTPConnection(
-            self._request['host'], self._request['port'], _PATIENCE
-        )
+        where = self._request['host'], self._request['port']
+        if self._tls:
+            server = http.client.HTTPSConnection(
+                *where, timeout=_PATIENCE, context=self._tls
+            )
+        else:
+            server = http.client.HTTPConnection(*where, _PATIENCE)
         headers = {
             'X-Auth-Token': self._request['caller'],
             'X-Subject-Token': token,

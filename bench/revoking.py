@@ -47,7 +47,7 @@ def validate(side, headers, rate, seconds):
     if not rate:
         return load.together(side.url, headers, seconds), None
     caller, *doomed = client.tokens(side.keystone, 1 + rate * seconds)
-    with started(side.url, caller, doomed, rate, seconds) as revoker:
+    with started(side, caller, doomed, rate, seconds) as revoker:
         result = begin(revoker)
         measure = load.together(side.url, headers, seconds)
         answer = result()
@@ -57,9 +57,9 @@ def validate(side, headers, rate, seconds):
 
 
 @contextlib.contextmanager
-def started(url, caller, doomed, rate, seconds):
+def started(side, caller, doomed, rate, seconds):
     """A revoker that waits for the word to begin; it ends with the block."""
-    where = urllib.parse.urlsplit(url)
+    where = urllib.parse.urlsplit(side.url)
     process = child.start(
         [sys.executable, '-P', '-m', 'bench.revoker'],
         env={**os.environ, 'PYTHONPATH': str(paths.ROOT)},
@@ -72,6 +72,8 @@ def started(url, caller, doomed, rate, seconds):
             'host': where.hostname,
             'port': where.port,
             'path': where.path,
+            'tls': where.scheme == 'https',
+            'authority': side.keystone.credentials.get('OS_CACERT') or None,
             'caller': caller,
             'tokens': doomed,
             'rate': rate,

@@ -17,6 +17,7 @@ import contextlib
 import pathlib
 import tempfile
 
+from bench import cloud
 from bench import databases
 from patchset import deployment
 from patchset import environment
@@ -59,6 +60,12 @@ class Side:
     def forget(self):
         """Empty the cache, by which Keystone learns of a changed table."""
         self.cache.flush()
+
+    def forget_events(self):
+        """Remove the revocation events, and empty the cache."""
+        # Row ids go on: a table that was truncated would give them again.
+        self.query('DELETE FROM revocation_event')
+        self.forget()
 
 
 def turn(sides, number):
@@ -118,14 +125,24 @@ def both(plan, options=None):
         yield sides
 
 
+def sides(plan):
+    """What the plan measures: :func:`both`, or one existing Keystone."""
+    return cloud.account(plan.against) if plan.against else both(plan)
+
+
 @contextlib.contextmanager
 def each(plan, variants):
     """Start both sides once for each variant, all at the same time.
 
     :param variants: {name: what :func:`both` takes as options}
-    :returns: {name: what :func:`both` gives}
+    :returns: {name: what :func:`both` gives}; an existing Keystone is as it
+        is
     """
     with contextlib.ExitStack() as stack:
+        if plan.against:
+            account = cloud.account(plan.against)
+            yield {'as it is': stack.enter_context(account)}
+            return
         yield {
             name: stack.enter_context(both(plan, options))
             for name, options in variants.items()

@@ -94,9 +94,7 @@ def measure(side, tokens, name, seconds):
     if name == 'quiet':
         return validate(side, tokens, seconds)
     caller, *doomed = client.tokens(side.keystone, 1 + REVOKED * seconds)
-    with revoking.started(
-        side.url, caller, doomed, REVOKED, seconds
-    ) as revoker:
+    with revoking.started(side, caller, doomed, REVOKED, seconds) as revoker:
         result = revoking.begin(revoker)
         with creating(side.keystone, caller):
             found = validate(side, tokens, seconds)

@@ -14,8 +14,9 @@
 
 import statistics
 
-#: What may be measured, in the order in which it is shown.
-SIDES = ('stock', 'patched')
+#: What may be measured, in the order in which it is shown; ``cloud`` is an
+#: existing Keystone, alone.
+SIDES = ('stock', 'patched', 'cloud')
 
 
 def sides(names):

@@ -48,6 +48,12 @@ RUNS = {'small': 1, 'full': 20}
 TRAFFIC = ('gets', 'sets', 'bytes')  # of memcached, for each request
 
 
+def footprint(scale):
+    """How many tokens a run issues at an existing Keystone, and revokes."""
+    made = sum(requests for what, _, requests in LOADS if what == 'create')
+    return RUNS[scale] * (made + len(LOADS)), 0
+
+
 def run(plan):
     """Run the experiment.
 

@@ -35,13 +35,22 @@ report draws the results of a folder on one page, report.html there, which
 needs no other file, and each chart once more as SVG. It is no experiment, and
 starts no server.
 
+With --against, one Keystone that runs already is measured instead, with an
+account that the OS_* variables of an openrc name; it says before what it
+makes and leaves there. For revocations, mixed and tokens.
+
 Ctrl-C leaves nothing running.
 """
 
 import json
+import os
 import pathlib
+import shlex
+import sys
 import traceback
 
+from bench import client
+from bench import cloud
 from bench import databases
 from bench import events
 from bench import experiments
@@ -91,6 +100,14 @@ def add_arguments(parser):
         help='where both keep their data (default: %(default)s)',
     )
     parser.add_argument(
+        '--against', metavar='URL', help='measure the Keystone at this address'
+    )
+    parser.add_argument(
+        '--yes',
+        action='store_true',
+        help='--against: do not ask before anything is made there',
+    )
+    parser.add_argument(
         '--out',
         metavar='DIR',
         type=pathlib.Path,
@@ -105,14 +122,87 @@ def run(args):
         raise errors.UsageError('--kind goes with revocations')
     if args.database != 'mariadb' and args.experiment in ('catalog', 'all'):
         raise errors.UsageError('catalog is filled in the SQL of mariadb')
+    if args.against:
+        check_against(args)
     stopping.in_order()
     pin = arguments.pin(args)
     if args.experiment == 'report':
         report(pin, args.out)
     elif args.experiment == 'all':
         everything(pin, args)
+    elif args.against:
+        measure_cloud(pin, args)
     else:
         measure(pin, args.experiment, args)
+
+
+def check_against(args):
+    """Refuse what does not go with an existing Keystone."""
+    if args.experiment not in experiments.of_api():
+        raise errors.UsageError(
+            f'--against goes with {", ".join(experiments.of_api())}: the '
+            f'others need the tables, the caches or the options of Keystone'
+        )
+    if args.kind or args.no_token_caching or args.database != 'mariadb':
+        raise errors.UsageError(
+            '--kind, --no-token-caching and --database do not go with '
+            '--against: it measures what is there'
+        )
+
+
+def measure_cloud(pin, args):
+    """Measure an existing Keystone, if that is wanted."""
+    account = cloud.Account(cloud.normalise(args.against), dict(os.environ))
+    client.login(account)  # says what is missing
+    for line in announcement(account, args.experiment, args.scale):
+        progress.say(line)
+    if not args.yes:
+        if not sys.stdin.isatty():
+            raise errors.UsageError('nobody can be asked here: add --yes')
+        if input('Go on? [y/N] ').strip().lower() not in ('y', 'yes'):
+            raise errors.Error('nothing was done')
+    args.out.mkdir(parents=True, exist_ok=True)
+    system.ensure('load')
+    chosen = plan.Plan(pin=pin, scale=args.scale, against=account)
+    version = client.version(account)
+    experiment = experiments.ALL[args.experiment]
+    result = {
+        'experiment': args.experiment,
+        'version': f'API {version} at {account.url}',
+        'scale': chosen.scale,
+        'token_caching': None,
+        'command': f'./ks bench {args.experiment} --scale {args.scale} '
+        f'--against {shlex.quote(account.url)}',
+        'machine': machine.load_maker(),
+        'load_average': machine.load_average(),
+    }
+    result['points'] = experiment.run(chosen)
+    words = [args.experiment, 'against', chosen.scale]
+    write(args.out / f'{"-".join(words)}.json', result)
+
+
+def announcement(account, name, scale):
+    """What is about to be made at an existing Keystone: lines.
+
+    :param name: the experiment
+    """
+    issued, revoked = experiments.ALL[name].footprint(scale)
+    yield f'{account.url} will be under load. This is made there:'
+    yield (
+        'a project and a user, both named ks-bench-..., and a grant of the '
+        'role member or reader; they are removed at the end, also after '
+        'Ctrl-C'
+    )
+    yield (
+        f'{issued:,} tokens of that user, which nothing but time removes; '
+        'they are not valid any more when the user is gone'
+    )
+    if revoked:
+        yield (
+            f'revocation events of {revoked:,} of them, one or two each, '
+            'which stay until Keystone removes them; until then they may make '
+            'it slower'
+        )
 
 
 def everything(pin, args):

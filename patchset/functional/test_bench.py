@@ -17,15 +17,22 @@ import os
 import pathlib
 import signal
 import subprocess
+import tempfile
 import time
 from xml.etree import ElementTree
 
 import fixtures
 import testtools
 
+from bench import client
 from bench import databases
 from bench import events
+from patchset import deployment
+from patchset import environment
 from patchset import paths
+from patchset import pins
+from patchset import trees
+from patchset.services import server
 
 _COLUMNS = """
     domain_id VARCHAR(64), project_id VARCHAR(64), user_id VARCHAR(64),
@@ -186,6 +193,84 @@ class EndTestCase(testtools.TestCase):
             time.sleep(0.05)
         self.assertEqual([], os.listdir(temporary))
         self.assertEqual([], os.listdir(folder / 'out'))
+
+
+class AgainstTestCase(testtools.TestCase):
+    """One Keystone with its SQLite database, as somebody else's."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        pin = pins.load(pins.newest())
+        cls.keystone = cls.enterClassContext(
+            deployment.Deployment(
+                trees.get(pin),
+                environment.Environment(pin.release, 'run').ensure(),
+                pathlib.Path(folder.name) / 'state',
+                port=server.free_port(),
+                options={'identity': {'password_hash_rounds': 4}},
+            )
+        )
+
+    def start(self, *words):
+        self.folder = self.useFixture(fixtures.TempDir()).path
+        return subprocess.Popen(
+            [
+                paths.ROOT / 'ks', 'bench', *words, '--yes',
+                '--against', self.keystone.url, '--out', self.folder,
+            ],
+            env={**os.environ, **self.keystone.credentials},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            # A shell that runs this in the background ignores Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )  # fmt: skip
+
+    def made(self):
+        """Names of what the command has made and not removed."""
+        token = client.token(self.keystone)
+        return [
+            one['name']
+            for path in ('/users', '/projects')
+            for one in client.find(self.keystone, token, path, {})
+            if one['name'].startswith('ks-bench-')
+        ]
+
+    def test_nothing_but_tokens_and_events_is_left(self):
+        with self.start('revocations') as program:
+            said, errors = program.communicate(timeout=_PATIENCE)
+        self.assertEqual(0, program.returncode, errors)
+        self.assertEqual([], self.made())
+        self.assertIn('revocation events of 1,000 of them', said)
+        path = pathlib.Path(self.folder) / 'revocations-against-small.json'
+        text = path.read_text()
+        self.assertNotIn(self.keystone.password, said + errors + text)
+        points = json.loads(text)['points']
+        self.assertEqual([0, 100, 1000], [one['events'] for one in points])
+        for point in points:
+            self.assertGreater(point['cloud']['rate'], 1)
+        token = client.token(self.keystone)
+        self.assertLess(1000, events_of(self.keystone, token))
+
+    def test_ctrl_c_removes_what_was_made(self):
+        with self.start('tokens') as program:
+            for line in program.stderr:
+                if 'create, 1 at once' in line:
+                    break
+            self.assertEqual(2, len(self.made()))
+            program.send_signal(signal.SIGINT)
+            program.communicate(timeout=_PATIENCE)
+        self.assertEqual(130, program.returncode)
+        self.assertEqual([], self.made())
+        self.assertEqual([], os.listdir(self.folder))
+
+
+def events_of(keystone, token):
+    """How many revocation events a Keystone tells of."""
+    return len(client.find(keystone, token, '/OS-REVOKE/events', {}))
 
 
 def descendants(pid):

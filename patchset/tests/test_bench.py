@@ -168,7 +168,7 @@ class MixedTestCase(testtools.TestCase):
         # A machine that got faster by half within each round.
         idle = [self.run_of(rate) for rate in (80, 120, 40, 60)]
         runs = [self.run_of(90, 9), self.run_of(45, 11)]
-        found = mixed.side_point(runs, idle, 20)
+        found = mixed.side_point(runs, idle, 20, 2)
         self.assertEqual(0.1, found['loss'])
         self.assertEqual(10, found['revoked'])
         self.assertEqual(77.5, found['requests'])
@@ -177,7 +177,7 @@ class MixedTestCase(testtools.TestCase):
 
     def test_nothing_is_lost_without_revocations(self):
         idle = [self.run_of(rate) for rate in (100, 100, 50, 50)]
-        found = mixed.side_point(idle, idle, 20)
+        found = mixed.side_point(idle, idle, 20, 2)
         self.assertEqual((0, 0), (found['loss'], found['work']))
         self.assertIsNone(found['revoke_p99'])
 
@@ -187,7 +187,7 @@ class MixedTestCase(testtools.TestCase):
             for side in ('stock', 'patched')
             for rate in mixed.RATES
         }
-        points = mixed.points(measured, {'stock': 20, 'patched': 10})
+        points = mixed.points(measured, {'stock': 20, 'patched': 10}, 2)
         lines = mixed.text(points).splitlines()
         self.assertEqual(2 + 2 * len(mixed.RATES), len(lines))
         self.assertRegex(lines[-1], r'^ *50 +patched +50.0 +100.0 .* 25.0 %')

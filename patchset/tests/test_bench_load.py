@@ -21,6 +21,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 
 import testtools
 
@@ -197,8 +198,12 @@ class TurnsTestCase(ServerTestCase):
 
 
 class RevokerTestCase(ServerTestCase):
+    def side(self):
+        account = types.SimpleNamespace(credentials={})
+        return types.SimpleNamespace(url=self.url, keystone=account)
+
     def revoke(self, doomed, rate=100):
-        with revoking.started(self.url, 'me', doomed, rate, 1) as process:
+        with revoking.started(self.side(), 'me', doomed, rate, 1) as process:
             self.assertEqual({}, self.server.asked)
             return revoking.begin(process)()
 
@@ -224,7 +229,7 @@ class RevokerTestCase(ServerTestCase):
         self.assertEqual(1, answer['revoked'])
 
     def test_it_ends_with_the_block(self):
-        with revoking.started(self.url, 'me', ['a'], 1, 300) as process:
+        with revoking.started(self.side(), 'me', ['a'], 1, 300) as process:
             self.assertIsNone(process.poll())
         self.assertIsNotNone(process.poll())
         self.assertEqual({}, self.server.asked)

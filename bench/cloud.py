@@ -1,0 +1,129 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""An existing Keystone, and the account that is made there to measure it."""
+
+import contextlib
+import dataclasses
+import secrets
+import urllib.parse
+
+from bench import client
+from patchset import errors
+from patchset import progress
+
+_ROLES = ('member', 'reader')  # one of them, in this order
+
+
+@dataclasses.dataclass(frozen=True)
+class Account:
+    """An account of an existing Keystone.
+
+    :param url: address of the API, version included
+    :param credentials: its variables: a dict of OS_*
+    """
+
+    url: str
+    credentials: dict = dataclasses.field(repr=False)
+
+
+class Cloud:
+    """The existing Keystone as a side.
+
+    Nothing of it can be reached but its API: caches and events stay.
+
+    :param keystone: the :class:`Account` that the requests are made with
+    """
+
+    name = 'cloud'
+    cache = None
+
+    def __init__(self, keystone):
+        self.keystone = keystone
+
+    @property
+    def url(self):
+        """Address that validates a token."""
+        return f'{self.keystone.url}/auth/tokens'
+
+    def forget(self):
+        """Do nothing: its cache cannot be emptied."""
+
+    def forget_events(self):
+        """Do nothing: its events cannot be removed."""
+
+
+def normalise(url):
+    """Address of the API, version included and no slash at the end.
+
+    :raises patchset.errors.UsageError: it is no address
+    """
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme not in ('http', 'https') or not parts.hostname:
+        raise errors.UsageError(f'{url} is not the http address of an API')
+    url = url.rstrip('/')
+    return url if url.endswith('/v3') else f'{url}/v3'
+
+
+@contextlib.contextmanager
+def account(admin):
+    """Make a user with a role in a project; remove both at the end.
+
+    :param admin: the :class:`Account` that may do so
+    :returns: list of one :class:`Cloud`
+    :raises patchset.errors.Error: they cannot be made, or not be removed
+    """
+    token = client.token(admin)
+    domain = client.about(admin, token)['user']['domain']['id']
+    role = _role(admin, token)
+    name = f'ks-bench-{secrets.token_hex(4)}'
+    password = secrets.token_urlsafe(18)
+    progress.step(f'making the project and the user {name}')
+    with contextlib.ExitStack() as stack:
+        made = {}
+        for kind, more in (('project', {}), ('user', {'password': password})):
+            # Before: an interrupted request may have been heard.
+            stack.callback(_remove, admin, kind, name, domain)
+            body = {kind: {'name': name, 'domain_id': domain, **more}}
+            made[kind] = client.create(admin, token, f'/{kind}s', body)['id']
+        client.put(
+            admin,
+            token,
+            f'/projects/{made["project"]}/users/{made["user"]}/roles/{role}',
+        )
+        variables = {
+            'OS_USER_ID': made['user'],
+            'OS_PASSWORD': password,
+            'OS_PROJECT_ID': made['project'],
+            'OS_CACERT': admin.credentials.get('OS_CACERT'),
+        }
+        yield [Cloud(Account(admin.url, variables))]
+
+
+def _role(admin, token):
+    """Id of the role that the user gets."""
+    for name in _ROLES:
+        for role in client.find(admin, token, '/roles', {'name': name}):
+            return role['id']
+    raise errors.Error(f'{admin.url} has no role {" or ".join(_ROLES)}')
+
+
+def _remove(admin, kind, name, domain):
+    """Remove what has the name, with a token of now."""
+    try:
+        token = client.token(admin)
+        query = {'name': name, 'domain_id': domain}
+        for one in client.find(admin, token, f'/{kind}s', query):
+            client.delete(admin, token, f'/{kind}s/{one["id"]}')
+    except errors.Error as error:
+        raise errors.Error(f'the {kind} {name} may be left: {error}')
+    progress.step(f'the {kind} {name} is removed')
