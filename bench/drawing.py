@@ -53,10 +53,12 @@ def bars(panel, points, labels, name='rate', form='{:.0f}'):
         )  # fmt: skip
         texts = panel.bar_label(drawn, fmt=form, label_type='center')
         for text in texts:
-            text.set_bbox({'facecolor': 'white', 'alpha': 0.8, 'pad': 1})
+            text.set_bbox({'color': 'white', 'alpha': 0.8, 'pad': 1})
     middle = width * (len(sides) - 1) / 2
     places = [number + middle for number in range(len(points))]
     panel.set_xticks(places, labels)
+    # Room for the legend.
+    panel.set_ylim(top=1.25 * panel.get_ylim()[1])
     panel.legend()
 
 

@@ -34,7 +34,7 @@ _PAGE = """<!DOCTYPE html>
 body {{ font: 16px/1.5 sans-serif; max-width: 62em; margin: 2em auto;
   padding: 0 1em; color: #222; }}
 figure {{ margin: 1.5em 0; }}
-figure svg {{ width: 100%; height: auto; }}
+figure svg {{ max-width: 100%; height: auto; }}
 figcaption {{ color: #555; }}
 pre {{ overflow-x: auto; background: #f5f5f5; padding: 1em;
   font-size: 13px; line-height: 1.35; }}
@@ -109,9 +109,14 @@ def section(result, drawn):
 def main(folder, target):
     """Write the page of a folder, and the charts beside it."""
     target = pathlib.Path(target)
+    results = [
+        (path, json.loads(path.read_text()))
+        for path in sorted(pathlib.Path(folder).glob('*.json'))
+    ]
+    order = list(experiments.ALL)
+    results.sort(key=lambda one: order.index(one[1]['experiment']))
     sections = []
-    for path in sorted(pathlib.Path(folder).glob('*.json')):
-        result = json.loads(path.read_text())
+    for path, result in results:
         drawn = draw(result)
         sections.append(section(result, drawn))
         for number, (_, svg) in enumerate(drawn, 1):
