@@ -13,9 +13,13 @@
 
 """What the experiments ask of a database, in its own SQL."""
 
+import contextlib
 import re
 
+from bench import far_galera
+from bench import line
 from patchset import child
+from patchset.services import galera
 from patchset.services import mariadb
 from patchset.services import postgresql
 
@@ -28,9 +32,16 @@ class MariaDB:
     name = 'mariadb'
     program = 'mariadbd'
 
-    def server(self, folder):
-        """A server that writes to disk at each commit."""
+    def server(self, folder, far=False):
+        """A server that writes to disk at each commit.
+
+        :param far: whether it will be far away, see :meth:`distance`
+        """
         return mariadb.MariaDB(folder, durable=True)
+
+    def distance(self, server):
+        """What can make the server be far away: a context manager."""
+        return line.Line(server.port)
 
     def version_command(self):
         """Words that print the version."""
@@ -78,8 +89,38 @@ class MariaDB:
         """What is known of the longest wait for a row since the start."""
         return f'{self._counted(server)["Innodb_row_lock_time_max"]} ms'
 
-    def _counted(self, server):
-        return dict(server.query("SHOW GLOBAL STATUS LIKE 'Innodb%'"))
+    def statements(self, server):
+        """What the server has been asked since it was started.
+
+        :returns: dict of ``reads`` and ``writes``
+        """
+        counted = self._counted(server, 'Com')
+        writes = (
+            'insert', 'insert_select', 'update', 'update_multi', 'delete',
+            'delete_multi', 'replace', 'replace_select',
+        )  # fmt: skip
+        return {
+            'reads': int(counted['Com_select']),
+            'writes': sum(int(counted[f'Com_{name}']) for name in writes),
+        }
+
+    def _counted(self, server, what='Innodb'):
+        return dict(server.query(f"SHOW GLOBAL STATUS LIKE '{what}%'"))
+
+
+class Galera(MariaDB):
+    """Three nodes of MariaDB; both sides talk to the first."""
+
+    name = 'galera'
+
+    def server(self, folder, far=False):
+        """A cluster, whose nodes can be far from each other."""
+        kind = far_galera.Cluster if far else galera.Cluster
+        return kind(3, folder)
+
+    def distance(self, server):
+        """The cluster itself: its first node is near."""
+        return contextlib.nullcontext(server)
 
 
 class PostgreSQL:
@@ -88,13 +129,21 @@ class PostgreSQL:
     name = 'postgresql'
     program = 'postgres'
 
-    def server(self, folder):
+    def server(self, folder, far=False):
         """A server that writes to disk at each commit."""
         return postgresql.PostgreSQL(
             folder,
             durable=True,
-            settings={'deadlock_timeout': '50ms', 'log_lock_waits': 'on'},
+            settings={
+                'deadlock_timeout': '50ms',
+                'log_lock_waits': 'on',
+                'shared_preload_libraries': 'pg_stat_statements',
+            },
         )
+
+    def distance(self, server):
+        """What can make it be far away; see :class:`MariaDB`."""
+        return line.Line(server.port)
 
     def version_command(self):
         """Words that print the version."""
@@ -136,5 +185,19 @@ class PostgreSQL:
         waits = self.locks(server)['waits']
         return 'over 50 ms' if waits else 'under 50 ms'
 
+    def statements(self, server):
+        """What the server has been asked; see :class:`MariaDB`."""
+        server.query('CREATE EXTENSION IF NOT EXISTS pg_stat_statements')
+        verb = "lower(substring(ltrim(query) from '^[A-Za-z]+'))"
+        rows = server.query(
+            f'SELECT {verb}, sum(calls) FROM pg_stat_statements GROUP BY 1'
+        )
+        calls = {name: int(number) for name, number in rows}
+        writes = ('insert', 'update', 'delete')
+        return {
+            'reads': calls.get('select', 0),
+            'writes': sum(calls.get(name, 0) for name in writes),
+        }
 
-ALL = {one.name: one for one in (MariaDB(), PostgreSQL())}
+
+ALL = {one.name: one for one in (MariaDB(), PostgreSQL(), Galera())}

@@ -26,7 +26,9 @@ class Plan:
     :param scale: ``small`` or ``full``
     :param caching: whether ``[token] caching`` is on
     :param kinds: names of the kinds of events; empty is the scale's choice
-    :param database: ``mariadb`` or ``postgresql``
+    :param database: one of :data:`bench.databases.ALL`
+    :param delay: milliseconds between Keystone and its database, or between
+        the nodes of a cluster, both ways together
     :param against: the :class:`bench.cloud.Account` of an existing Keystone,
         which is measured instead; None starts stock and patched
     """
@@ -36,6 +38,7 @@ class Plan:
     caching: bool = True
     kinds: tuple = ()
     database: str = 'mariadb'
+    delay: int = 0
     against: cloud.Account | None = None
 
     @property

@@ -98,16 +98,20 @@ def both(plan, options=None):
         # it starts goes with it. Its user has to get through.
         folder.chmod(0o711)
         progress.step(f'starting {sql.name}')
-        database = stack.enter_context(sql.server(folder))
+        far = None
+        database = stack.enter_context(sql.server(folder, plan.delay > 0))
+        if plan.delay:
+            far = stack.enter_context(sql.distance(database))
         keystones, caches = {}, {}
         for name in ('stock', 'patched'):
             caches[name] = stack.enter_context(memcached.Memcached(folder))
+            url = database.url(name)
             keystones[name] = deployment.Deployment(
                 trees.get(plan.pin, stock=name == 'stock'),
                 venv,
                 folder / name,
                 port=server.free_port(),
-                database=database.url(name),
+                database=far.through(url) if far else url,
                 cache=caches[name].url,
                 processes=PROCESSES,
                 threads=1,
@@ -122,6 +126,9 @@ def both(plan, options=None):
             progress.step(f'starting Keystone, {name}')
             keystone.start()
             sides.append(Side(name, keystone, database, caches[name], sql))
+        if far:
+            # Not before: the schema is made with a thousand statements.
+            far.lengthen(plan.delay)
         yield sides
 
 

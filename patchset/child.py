@@ -36,7 +36,7 @@ def find(name, *folders):
     raise errors.Error(f'{name} is not installed')
 
 
-def start(command, *, user=None, **options):
+def start(command, *, user=None, prefix=(), **options):
     """Start a program in a process group of its own.
 
     A Ctrl-C in the terminal therefore reaches only this program, which
@@ -44,13 +44,14 @@ def start(command, *, user=None, **options):
     program dies without doing so.
 
     :param user: name of the user to become; None stays the same
+    :param prefix: words of a command that runs all this, still as this user
     :param options: further arguments of :class:`subprocess.Popen`
     """
     become = ['setpriv', '--pdeathsig=TERM']
     if user:
         group = pwd.getpwnam(user).pw_gid
         become += [f'--reuid={user}', f'--regid={group}', '--init-groups']
-    words = [str(word) for word in [*become, *command]]
+    words = [str(word) for word in [*prefix, *become, *command]]
     options.setdefault('stdin', subprocess.DEVNULL)
     return subprocess.Popen(words, start_new_session=True, **options)
 

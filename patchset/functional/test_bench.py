@@ -27,6 +27,7 @@ import testtools
 from bench import client
 from bench import databases
 from bench import events
+from bench import far_galera
 from patchset import deployment
 from patchset import environment
 from patchset import paths
@@ -154,6 +155,74 @@ class MariaDBEventsTestCase(_Events, testtools.TestCase):
 class PostgreSQLEventsTestCase(_Events, testtools.TestCase):
     name = 'postgresql'
     key = 'SERIAL PRIMARY KEY'
+
+
+class DistanceTestCase(testtools.TestCase):
+    def test_commits_cross_the_distance_between_the_nodes(self):
+        if os.geteuid() != 0:
+            self.skipTest('only root can make network namespaces')
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        folder.chmod(0o711)
+        with far_galera.Cluster(3, folder) as cluster:
+            cluster.url('side')
+            cluster.query('CREATE TABLE t (id INT PRIMARY KEY)', 'side')
+            pids = [node.pid for node in cluster.nodes]
+            near = self.insert(cluster, 1)
+            cluster.lengthen(400)
+            far = self.insert(cluster, 2)
+            self.assertGreater(far, 0.4)
+            self.assertLess(near, far)
+            # A read needs no other node.
+            start = time.monotonic()
+            self.assertEqual(
+                [['2']], cluster.query('SELECT COUNT(*) FROM t', 'side')
+            )
+            self.assertLess(time.monotonic() - start, 0.4)
+            deadline = time.monotonic() + _PATIENCE
+            for node in cluster.nodes:
+                while node.query('SELECT COUNT(*) FROM t', 'side') != [['2']]:
+                    self.assertLess(time.monotonic(), deadline)
+        for pid in pids:
+            self.assertFalse(pathlib.Path(f'/proc/{pid}').exists())
+
+    def insert(self, cluster, number):
+        """Seconds that it takes to insert a row."""
+        start = time.monotonic()
+        cluster.query(f'INSERT INTO t VALUES ({number})', 'side')
+        return time.monotonic() - start
+
+
+class _Statements:
+    """What a database counts, for each."""
+
+    name = None
+
+    def test_reads_and_writes_are_told_apart(self):
+        sql = databases.ALL[self.name]
+        with sql.server(None) as server:
+            server.url('side')
+            server.query('CREATE TABLE t (id INTEGER)', 'side')
+            before = sql.statements(server)
+            for statement in (
+                'INSERT INTO t VALUES (1)',
+                'UPDATE t SET id = 2',
+                'DELETE FROM t',
+                'SELECT COUNT(*) FROM t',
+            ):
+                server.query(statement, 'side')
+            after = sql.statements(server)
+        grown = {name: after[name] - before[name] for name in after}
+        self.assertEqual(3, grown['writes'])
+        # PostgreSQL counts the question itself.
+        self.assertIn(grown['reads'], (1, 2))
+
+
+class MariaDBStatementsTestCase(_Statements, testtools.TestCase):
+    name = 'mariadb'
+
+
+class PostgreSQLStatementsTestCase(_Statements, testtools.TestCase):
+    name = 'postgresql'
 
 
 class EndTestCase(testtools.TestCase):

@@ -121,12 +121,12 @@ class Node(mariadb.MariaDB):
 
     def _command(self):
         addresses = ','.join(self._cluster.addresses(self))
-        self._group_port = server.free_port()
+        self._group_port = self._port('group')
         provider = {
             'base_host': '127.0.0.1',
             'base_port': self._group_port,
             'gmcast.listen_addr': f'tcp://{self.group_address}',
-            'ist.recv_addr': f'127.0.0.1:{server.free_port()}',
+            'ist.recv_addr': f'127.0.0.1:{self._port("increments")}',
             'gcache.size': '16M',
             # The usual 30 seconds may pass on a busy machine.
             'repl.causal_read_timeout': 'PT2M',
@@ -143,9 +143,13 @@ class Node(mariadb.MariaDB):
             f'--wsrep-cluster-address=gcomm://{addresses}',
             f'--wsrep-node-name=node-{self._number}',
             '--wsrep-node-address=127.0.0.1', '--wsrep-sst-method=rsync',
-            f'--wsrep-sst-receive-address=127.0.0.1:{server.free_port()}',
+            f'--wsrep-sst-receive-address=127.0.0.1:{self._port("files")}',
             '--wsrep-slave-threads=4', *self._cluster.options,
         ]  # fmt: skip
+
+    def _port(self, name):
+        """A TCP port for what other nodes reach: group, increments, files."""
+        return server.free_port()
 
     def _answers(self):
         return self._has('wsrep_local_state_comment', 'Synced')
@@ -193,6 +197,15 @@ class Cluster:
         """Stop the nodes and remove their files."""
         for node in reversed(self.nodes):
             node.stop()
+
+    @property
+    def port(self):
+        """TCP port of the first node."""
+        return self.nodes[0].port
+
+    def query(self, statement, database=None):
+        """Result of one SQL statement on the first node."""
+        return self.nodes[0].query(statement, database)
 
     def url(self, database, node=0):
         """SQLAlchemy URL of a database on one node; made if missing."""

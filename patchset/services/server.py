@@ -12,6 +12,7 @@
 
 """What the private servers have in common."""
 
+import contextlib
 import os
 import pathlib
 import pwd
@@ -35,6 +36,15 @@ def free_port():
     with socket.socket() as one:
         one.bind(('127.0.0.1', 0))
         return one.getsockname()[1]
+
+
+def free_ports(count):
+    """Several TCP ports as :func:`free_port` gives them, all different."""
+    with contextlib.ExitStack() as stack:
+        taken = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in taken:
+            one.bind(('127.0.0.1', 0))
+        return [one.getsockname()[1] for one in taken]
 
 
 class Server:

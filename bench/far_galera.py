@@ -1,0 +1,126 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A Galera cluster whose nodes are far from each other.
+
+Each node has a network namespace of its own, where the addresses of the others
+lead, through proxies and Unix sockets, to those very nodes. The first one
+stays in the namespace of this program, where Keystone finds it.
+"""
+
+import contextlib
+import os
+
+from bench import line
+from patchset import child
+from patchset import errors
+from patchset.services import galera
+from patchset.services import server
+
+_PORTS = ('group', 'increments', 'files')
+
+
+class Node(galera.Node):
+    """One node, in a namespace.
+
+    :param ports: {name: TCP port} of what other nodes reach
+    """
+
+    def __init__(self, cluster, number, ports):
+        super().__init__(cluster, number)
+        self._fixed = ports
+        self.prefix = []
+
+    @property
+    def ports(self):
+        """TCP ports that the other nodes reach: a list."""
+        return list(self._fixed.values())
+
+    def _port(self, name):
+        return self._fixed[name]
+
+    def _spawn(self, command):
+        with open(self.log, 'a') as log:
+            return child.start(
+                command, user=self.user, prefix=self.prefix, cwd=self.folder,
+                stdout=log, stderr=log,
+            )  # fmt: skip
+
+    def _client(self):
+        return [*self.prefix, *super()._client()]
+
+
+class Cluster(galera.Cluster):
+    """Nodes that are as far from each other as :meth:`lengthen` says."""
+
+    def __init__(self, size, folder):
+        super().__init__(size, folder)
+        free = server.free_ports(size * len(_PORTS))
+        self.nodes = [
+            Node(self, number, {name: free.pop() for name in _PORTS})
+            for number in range(size)
+        ]
+        self._stack = contextlib.ExitStack()
+        self._lines = []
+
+    def start(self):
+        """Start the proxies and the nodes.
+
+        :raises patchset.errors.Error: this program is not root, or one did
+            not start
+        """
+        if os.geteuid() != 0:
+            raise errors.Error(
+                'a Galera cluster with distances needs root, for the network '
+                'namespaces of its nodes'
+            )
+        try:
+            for number, node in enumerate(self.nodes):
+                self._connect(number, node)
+        except BaseException:
+            self.stop()
+            raise
+        super().start()
+
+    def stop(self):
+        """Stop the nodes, and then the proxies."""
+        super().stop()
+        self._stack.close()
+
+    def through(self, url):
+        """The URL as it is: the first node is near."""
+        return url
+
+    def lengthen(self, milliseconds):
+        """Have a question to another node take so much longer from now on."""
+        for one in self._lines:
+            one.lengthen(milliseconds)
+
+    def _connect(self, number, node):
+        proxies = []
+        for other in self.nodes:
+            for port in other.ports:
+                # Where the namespace of the node that has it listens.
+                path = str(self.folder / f'line-{port}')
+                proxies.append(
+                    [path, port, False]
+                    if other is node
+                    else [port, path, True]
+                )
+        prefix = []
+        if number:
+            up = 'ip link set lo up && exec "$@"'
+            prefix = ['unshare', '--net', 'sh', '-c', up, 'sh']
+        lines = self._stack.enter_context(line.Lines(proxies, prefix))
+        self._lines.append(lines)
+        if number:
+            node.prefix = ['nsenter', f'--net=/proc/{lines.pid}/ns/net']
