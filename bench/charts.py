@@ -278,6 +278,36 @@ def memory(points):
     return [(caption, drawing.svg(figure, 'memory'))]
 
 
+def rally(points):
+    """Rate of each scenario, for each database and delay.
+
+    :param points: what :func:`bench.rally.run` gave
+    :returns: list of (caption, SVG)
+    """
+    found = []
+    for place in dict.fromkeys(map(_place, points)):
+        rows = [point for point in points if _place(point) == place]
+        figure, (panel,) = drawing.grid(1)
+        figure.set_size_inches(10, 5)
+        labels = [
+            point['scenario'].replace('_and_', '\nand_') for point in rows
+        ]
+        drawing.bars(panel, rows, labels)
+        panel.tick_params('x', rotation=20)
+        panel.set_ylabel('iterations per second')
+        caption = (
+            f'Scenarios of rally on {place}, ten iterations at once. Median '
+            f'of the rounds; the bars span the least and the most.'
+        )
+        found.append((caption, drawing.svg(figure, f'rally {place}')))
+    return found
+
+
+def _place(point):
+    delay = f', {point["delay"]} ms away' if point['delay'] else ''
+    return f'{point["database"]}{delay}'
+
+
 def _load(point):
     return f'{point["what"]}, {point["clients"]} at once'
 

@@ -24,6 +24,7 @@ from bench import formats
 from bench import memory
 from bench import mixed
 from bench import prune
+from bench import rally
 from bench import revocations
 from bench import rotation
 from bench import s3
@@ -39,6 +40,7 @@ ALL = {
     's3': s3,
     'rotation': rotation,
     'memory': memory,
+    'rally': rally,
 }
 
 

@@ -27,6 +27,7 @@ experiments:
   s3           signed requests of S3 and EC2 checked per second
   rotation     validations per second of very many tokens in turns
   memory       of a worker process, by live events and by validated tokens
+  rally        seven scenarios of Rally, with the share of statements that read
 
 all runs them one after the other, and draws the report. One that fails does
 not keep the others from running; it is named at the end.

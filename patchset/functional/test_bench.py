@@ -476,6 +476,20 @@ class ReportTestCase(testtools.TestCase):
                 for number in (0, 10)
             ],
         )
+        self.put(
+            'rally',
+            [
+                {
+                    **sides,
+                    'database': database,
+                    'delay': delay,
+                    'scenario': 'create_and_list_users',
+                    'stock': {**one, 'failed': 0, 'reads': 0.9},
+                    'patched': {**one, 'failed': 1, 'reads': 0.8},
+                }
+                for database, delay in (('mariadb', 0), ('galera', 100))
+            ],
+        )
         done = self.draw()
         self.assertEqual(0, done.returncode, done.stderr)
         text = (self.folder / 'report.html').read_text()
@@ -483,7 +497,8 @@ class ReportTestCase(testtools.TestCase):
         self.assertCountEqual(
             ['revocations-1.svg', 'revocations-2.svg', 'mixed-1.svg']
             + ['prune-1.svg', 'catalog-1.svg', 'tokens-1.svg']
-            + ['tokens-2.svg', 'formats-1.svg', 'memory-1.svg'],
+            + ['tokens-2.svg', 'formats-1.svg', 'memory-1.svg']
+            + ['rally-1.svg', 'rally-2.svg'],
             charts,
         )
         self.assertEqual(f'{self.folder}/report.html\n', done.stdout)
@@ -491,7 +506,7 @@ class ReportTestCase(testtools.TestCase):
             text.replace('<meta charset="utf-8">', '').partition('\n')[2]
         )
         svg = '{http://www.w3.org/2000/svg}'
-        self.assertEqual(9, len(list(root.iter(f'{svg}svg'))))
+        self.assertEqual(11, len(list(root.iter(f'{svg}svg'))))
         ids = [one.get('id') for one in root.iter(f'{svg}clipPath')]
         self.assertEqual(len(ids), len(set(ids)))
         words = ''.join(root.itertext())
@@ -503,6 +518,7 @@ class ReportTestCase(testtools.TestCase):
             'keys read, for each request',
             'milliseconds for an answer',
             'tokens that each process has validated',
+            'galera, 100 ms away',
             'Abacus & Sons',
             './ks bench mixed --out "<here>"',
             'Deleted 100 events.',

@@ -1,0 +1,69 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Runs scenarios of Rally, as a process of Rally's own environment.
+
+On standard input, as one line of JSON, the specification of Rally's
+environment. Its files are made in the current folder. It answers ``ready``.
+Each further line is a task for Rally, in JSON; it answers one line with its
+only workload: ``load_duration`` (seconds, null if nothing was run), and
+``iterations``, a list of [seconds, why it failed or null].
+"""
+
+import json
+import os
+import pathlib
+import sys
+
+from rally import api
+from rally.common.db import schema
+from rally.env import env_mgr
+
+_CONFIGURATION = 'rally.conf'
+
+
+def main():
+    """Answer as the module says; whatever Rally says goes elsewhere."""
+    answers = os.fdopen(os.dup(1), 'w', buffering=1)
+    os.dup2(2, 1)
+    folder = pathlib.Path.cwd()
+    pathlib.Path(_CONFIGURATION).write_text(
+        f'[database]\nconnection = sqlite:///{folder}/rally.db\n'
+    )
+    arguments = ['--config-file', _CONFIGURATION]
+    api.API(config_args=arguments, skip_db_check=True)
+    schema.schema_create()
+    spec = json.loads(sys.stdin.readline())
+    environment = env_mgr.EnvManager.create('keystone', spec)
+    rally = api.API(config_args=arguments)
+    answers.write('ready\n')
+    for line in sys.stdin:
+        uuid = rally.task.create(environment.uuid)['uuid']
+        rally.task.start(environment.uuid, json.loads(line), task=uuid)
+        found = rally.task.get(uuid, detailed=True)
+        answers.write(json.dumps(workload(found)) + '\n')
+
+
+def workload(task):
+    """What there is to know of a task with one workload."""
+    one = task['subtasks'][0]['workloads'][0]
+    return {
+        'load_duration': one['load_duration'],
+        'iterations': [
+            [found['duration'], found['error'][1] if found['error'] else None]
+            for found in one['data']
+        ],
+    }
+
+
+if __name__ == '__main__':
+    main()

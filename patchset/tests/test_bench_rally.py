@@ -1,0 +1,71 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of what is made of Rally's reports."""
+
+import testtools
+
+from bench import rally
+from patchset import errors
+
+
+class WorkloadTestCase(testtools.TestCase):
+    def test_those_that_failed_do_not_count(self):
+        iterations = [[0.2, None], [9, 'no room'], [0.4, None]]
+        self.assertEqual(
+            {'rate': 4, 'p50': 200, 'p99': 400, 'failed': 1},
+            rally.sum_up({'iterations': iterations, 'load_duration': 0.5}),
+        )
+
+    def test_none_that_succeeded_is_no_result(self):
+        for iterations, reason in (
+            ([[9, 'no room']], 'no room'),
+            ([], 'none was run'),
+        ):
+            error = self.assertRaises(
+                errors.Error,
+                rally.sum_up,
+                {'iterations': iterations, 'load_duration': None},
+            )
+            self.assertIn(f'no iteration succeeded: {reason}', str(error))
+
+
+class PointsTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        rates = {'stock': (10, 5), 'patched': (20, 20)}
+        self.points = rally.points(
+            {
+                (side, 'galera', 100, 'get_entities'): [
+                    {
+                        'rate': rate, 'p50': 5, 'p99': 9, 'failed': rate - 5,
+                        'reads': 90, 'writes': 10,
+                    }
+                    for rate in values
+                ]
+                for side, values in rates.items()
+            }
+        )  # fmt: skip
+
+    def test_ratio_and_shares(self):
+        (point,) = self.points
+        self.assertEqual(('galera', 100), (point['database'], point['delay']))
+        self.assertEqual((3, [2, 4]), (point['ratio'], point['ratio_spread']))
+        self.assertEqual(0.9, point['stock']['reads'])
+        self.assertEqual(2.5, point['stock']['failed'])
+
+    def test_text(self):
+        lines = rally.text(self.points).splitlines()
+        self.assertRegex(
+            lines[-1],
+            r'^galera +100 +get_entities +patched +20.0 +3.00 .* 90.0 % +2$',
+        )
