@@ -12,8 +12,11 @@
 
 """Tests of what is made of Rally's reports."""
 
+import dataclasses
+
 import testtools
 
+from bench import plan
 from bench import rally
 from patchset import errors
 
@@ -37,6 +40,14 @@ class WorkloadTestCase(testtools.TestCase):
                 {'iterations': iterations, 'load_duration': None},
             )
             self.assertIn(f'no iteration succeeded: {reason}', str(error))
+
+
+class AmountTestCase(testtools.TestCase):
+    def test_less_from_far_away(self):
+        one = plan.Plan(pin=None, scale='full')
+        self.assertEqual((100, 3), rally.amount(one))
+        far = dataclasses.replace(one, delay=100)
+        self.assertEqual((20, 1), rally.amount(far))
 
 
 class PointsTestCase(testtools.TestCase):
