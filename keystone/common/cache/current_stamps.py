@@ -20,19 +20,26 @@ import collections
 import functools
 
 from dogpile.cache import api
+from dogpile.cache import region as dogpile_region
 
 from keystone.common.cache import counters
 from keystone.common.cache import region_ids
 from keystone.common.cache import stamps
 from keystone.common.cache import stored_values
-import keystone.conf
 
-CONF = keystone.conf.CONF
+_VERSION = dogpile_region.value_version
 
 # What was found last, how far the history was then, and what it stands for.
-_Seen = collections.namedtuple('_Seen', ('keys', 'found', 'changes', 'stamps'))
+_Seen = collections.namedtuple(
+    '_Seen', ('keys', 'found', 'changes', 'ids', 'stamps')
+)
 
-_seen = _Seen(None, None, None, None)
+
+class _Last:
+    seen = _Seen(None, None, None, None, None)
+
+
+_last = _Last()
 
 
 def read():
@@ -42,27 +49,39 @@ def read():
         nothing
     :raises: what the cache server's client raises, if that fails
     """
-    global _seen
     if not stamps._stamps:
         return None
+    return _current().stamps
+
+
+def read_ids():
+    """Read the ids of all regions.
+
+    The result and the errors are those of
+    :func:`keystone.common.cache.stamps.fetch_all`.
+    """
+    return _current().ids.copy()
+
+
+def _current():
     keys = tuple(stamps._stamps)
-    seen, changes = _seen, stamps._history.changes
+    began = stamps._history.now()
+    # Before the read: what changes while it lasts may not show in it.
+    seen, changes = _last.seen, stamps._history.changes
     found = _read_raw(keys)
     if found == seen.found and changes == seen.changes and keys == seen.keys:
-        return seen.stamps
-    current = _read_anew()
-    # What is there before and after is what was read in between. That the
-    # history has gone on may be for an id that the server has not taken.
-    is_sure = current is not None and _is_whole(found)
-    if is_sure and _read_raw(keys) == found:
-        _seen = _Seen(keys, found, changes, current)
+        return seen
+    is_whole = _is_whole(found)
+    if found is not api.NO_VALUE and stored_values.are_readable(_region(keys)):
+        ids = stamps.take(list(keys), _ids_of(keys, found), began)
+    else:
+        ids = stamps.fetch_all()
+        # What is there before and after is what was read in between.
+        is_whole = is_whole and _read_raw(keys) == found
+    current = _Seen(keys, found, changes, ids, stamps.stand_for(ids))
+    if is_whole and current.stamps is not None:
+        _last.seen = current
     return current
-
-
-def _read_anew():
-    if not CONF.cache.enabled or not CONF.cache_stamps.together:
-        return None
-    return stamps.read_anew()
 
 
 def _is_whole(found):
@@ -71,14 +90,34 @@ def _is_whole(found):
     )
 
 
+def _ids_of(keys, found):
+    """The ids among what was found, as reading them with the region gives."""
+    region = _region(keys)
+    values = stored_values.decode(region, found)
+    guard = _guard_of(region, region.backend)
+    if guard is not None:
+        values = guard.judge(_mangled(region.key_mangler, keys), values)
+    return [
+        value.payload
+        if isinstance(value, api.CachedValue)
+        and value.metadata['v'] == _VERSION
+        else api.NO_VALUE
+        for value in values
+    ]
+
+
 def _read_raw(keys):
-    region = stamps._stamps[keys[0]]._invalidation_region
+    region = _region(keys)
     mangled = _mangled(region.key_mangler, keys)
     counters.count(region.name, counters.ROUND_TRIPS)
     guard = _guard_of(region, region.backend)
     if guard is None:
         return stored_values.read(region, mangled)
     return guard.ask(functools.partial(stored_values.read, region), mangled)
+
+
+def _region(keys):
+    return stamps._stamps[keys[0]]._invalidation_region
 
 
 @functools.lru_cache(maxsize=16)

@@ -22,12 +22,18 @@ from dogpile.cache import proxy
 from oslo_log import log
 
 from keystone.common.cache import backend_writes
+from keystone.common.cache import current_stamps
 from keystone.common.cache import health
 from keystone.common.cache import region_ids
+from keystone.common.cache import stamps
 import keystone.conf
 
 CONF = keystone.conf.CONF
 LOG = log.getLogger(__name__)
+
+# Each request begins with the ids of the regions, which are rarely others than
+# those that the guard has judged before.
+stamps.read_ids = current_stamps.read_ids
 
 
 class Failures(proxy.ProxyBackend):

@@ -143,6 +143,14 @@ class Guard(proxy.ProxyBackend):
         values = self.ask(get, keys)
         if values is api.NO_VALUE:
             values = [values] * len(keys)
+        return self.judge(keys, values)
+
+    def judge(self, keys, values):
+        """What to use for values that were read.
+
+        :param values: list; ``NO_VALUE`` for what was not found
+        :returns: list of values, some of which may be other ones
+        """
         return [self._judge(key, value) for key, value in zip(keys, values)]
 
     def _judge(self, key, stored):

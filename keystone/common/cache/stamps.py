@@ -89,20 +89,30 @@ def read():
 
     :returns: :class:`Stamps`; None if the stamps cannot be read
     """
-    return _stand_for(_known_ids())
+    return stand_for(_known_ids())
 
 
-def read_anew():
-    """Read what all cached values are valid under, for no request.
+def fetch_all():
+    """Read the ids of all regions, for no request.
 
-    :returns: :class:`Stamps`; None if the stamps tell nothing
+    :returns: :class:`_Ids`
     :raises: what the cache server's client raises, if that fails
     """
-    return _stand_for(_fetch(list(_stamps)))
+    return _fetch(list(_stamps))
 
 
-def _stand_for(ids):
-    if ids is None or not ids.are_stored:
+#: Reads the ids for a request. Whoever can do what :func:`fetch_all` does with
+#: less work may take its place.
+read_ids = fetch_all
+
+
+def stand_for(ids):
+    """What values are valid under that were cached under some ids.
+
+    :param ids: :class:`_Ids`, or None
+    :returns: :class:`Stamps`; None if the ids tell nothing
+    """
+    if ids is None or not ids.are_stored or not _are_read():
         return None
     compared = {key: ids.get(key) for key in _compared}
     for key in _GROWING & compared.keys():
@@ -215,8 +225,10 @@ class Stamp:
 
         :raises: what the cache server's client raises, if that fails
         """
-        if CONF.cache_stamps.together:
-            region_id = _ids(oslo_context.get_current())[self._region_key]
+        context = oslo_context.get_current()
+        ids = getattr(context, _ATTRIBUTE, None)
+        if ids is not None or CONF.cache_stamps.together:
+            region_id = (ids or _ids(context))[self._region_key]
         else:
             region_id = self._manager.region_id
         self._given.id = region_id
@@ -300,6 +312,11 @@ class _Ids(dict):
 
     are_stored = True
 
+    def copy(self):
+        ids = _Ids(self)
+        ids.are_stored = self.are_stored
+        return ids
+
     def __missing__(self, key):
         # The region was configured after this request has begun.
         late = _fetch([key])
@@ -331,7 +348,7 @@ def _ids(context):
     """The ids that are kept on a context, or anew if it is None."""
     ids = getattr(context, _ATTRIBUTE, None)
     if ids is None:
-        ids = _fetch(list(_stamps))
+        ids = read_ids()
         if context is not None:
             setattr(context, _ATTRIBUTE, ids)
     return ids
@@ -340,7 +357,19 @@ def _ids(context):
 def _fetch(keys):
     region = _stamps[keys[0]]._invalidation_region
     began = _history.now()
-    found = region.get_multi(keys, ignore_expiration=True)
+    return take(keys, region.get_multi(keys, ignore_expiration=True), began)
+
+
+def take(keys, found, began):
+    """Note the ids that a server has, and replace those that must not be used.
+
+    :param keys: list of keys of regions
+    :param found: list of their ids, with ``NO_VALUE`` for what is missing
+    :param began: moment of the history when the read began
+    :returns: :class:`_Ids`
+    :raises: what the cache server's client raises, if that fails
+    """
+    region = _stamps[keys[0]]._invalidation_region
     ids = _Ids()
     lost = []
     for key, region_id in zip(keys, found):

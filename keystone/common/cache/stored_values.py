@@ -10,19 +10,25 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Values as the servers of a cache hold them, only to be compared.
+"""Values as the servers of a cache hold them.
 
 Reading ten ids with python-memcached takes ten times as long as the network
 and memcached do: it looks at each byte of the keys, and makes an object of
 each value. Whether the values are what they were can be told from their bytes.
 """
 
+import collections
 import contextlib
 import functools
 
 from dogpile.cache.backends import memcached
 
+from keystone.common.cache import backend_writes
+
 _END = b'END'
+
+# A value from memcached: the line that announces it, and its bytes.
+_Item = collections.namedtuple('_Item', ('line', 'data'))
 
 
 def read(region, keys):
@@ -35,7 +41,7 @@ def read(region, keys):
         them depends on the backend
     :raises: what the cache server's client raises, if that fails
     """
-    backend = region.actual_backend
+    backend = _backend_of(region, region.backend)
     if isinstance(backend, memcached.MemcachedBackend):
         with _client(backend) as client:
             if hasattr(client, '_get_server'):
@@ -43,6 +49,46 @@ def read(region, keys):
     if region.deserializer:
         return backend.get_serialized_multi(keys)
     return backend.get_multi(keys)
+
+
+def are_readable(region):
+    """Whether :func:`decode` can make objects of a region's values."""
+    return region.deserializer is None
+
+
+def decode(region, found):
+    """Make objects of values.
+
+    :param found: list that :func:`read` gave
+    :returns: list of what the backend's ``get_multi`` gives for the same
+    """
+    backend = _backend_of(region, region.backend)
+    if not any(isinstance(one, _Item) for one in found):
+        return found
+    with _client(backend) as client:
+        return [one and _decoded(client, one) for one in found]
+
+
+def _decoded(client, item):
+    _, _, flags, size = item.line.split()
+    received = _Received(item.data)
+    return client._recv_value(received, int(flags), int(size))
+
+
+class _Received:
+    """Stands for a connection on which a value has arrived."""
+
+    def __init__(self, data):
+        self._data = data
+
+    def recv(self, size):
+        return self._data[:size]
+
+
+@functools.lru_cache(maxsize=16)
+def _backend_of(region, _outermost):
+    # Of another outermost proxy, if that was replaced.
+    return backend_writes.layers(region)[-1]
 
 
 def _client(backend):
@@ -104,11 +150,10 @@ def _survives(server, function, *args):
 def _receive(server, found):
     """Receive all items of an answer.
 
-    :param found: what is found is added to it, by its key, as the line that
-        announces it and its bytes
+    :param found: each :class:`_Item` is added to it, by its key
     """
     line = server.readline(raise_exception=True)
     while line != _END:
         _, key, _, size = line.split()
-        found[key] = line, server.recv(int(size) + 2)
+        found[key] = _Item(line, server.recv(int(size) + 2))
         line = server.readline(raise_exception=True)

@@ -16,6 +16,7 @@ import fixtures
 
 from keystone.common import cache
 from keystone.common.cache import copies
+from keystone.common.cache import current_stamps
 from keystone.common.cache import health
 from keystone.common.cache import id_history
 from keystone.common.cache import process_cache
@@ -43,6 +44,7 @@ class Process:
             (stamps, '_stamps', {}),
             (stamps, '_compared', []),
             (stamps, '_history', id_history.IdHistory()),
+            (current_stamps, '_last', current_stamps._Last()),
             (process_cache, '_copies', copies.Copies()),
         )
         self._take_turn()

@@ -187,7 +187,7 @@ class _Failures:
         # Under an id of its own, nothing that others do would show.
         self.assertIsNone(one.stamps())
         self.assertIsNone(stamps.writes())
-        self.assertIsNone(stamps.read_anew())
+        self.assertIsNone(stamps.stand_for(stamps.fetch_all()))
         self.assertEqual(before, other.stamps())
         other.invalidate()
         self.assertIsNone(one.stamps())

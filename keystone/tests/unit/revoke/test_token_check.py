@@ -246,16 +246,12 @@ class SharedStampTests(base.TokenTestCase):
         def fail(*args, **kwargs):
             raise ConnectionError
 
-        self.useFixture(
-            fixtures.MonkeyPatch(
-                'dogpile.cache.region.CacheRegion.get_or_create', fail
+        for name in ('get', 'get_multi'):
+            self.useFixture(
+                fixtures.MonkeyPatch(
+                    f'dogpile.cache.backends.memory.MemoryBackend.{name}', fail
+                )
             )
-        )
-        self.useFixture(
-            fixtures.MonkeyPatch(
-                'dogpile.cache.region.CacheRegion.get_multi', fail
-            )
-        )
         oslo_context.RequestContext(overwrite=True)
 
         self.assertNotEqual(self.stamp.read(), self.stamp.read())

@@ -38,7 +38,7 @@ class _CurrentStamps:
         super().setUp()
         self.useFixture(
             fixtures.MockPatchObject(
-                current_stamps, '_seen', current_stamps._seen
+                current_stamps, '_last', current_stamps._Last()
             )
         )
         # Only the first one looks here.
@@ -77,17 +77,19 @@ class _CurrentStamps:
         self.assertNotEqual(after, self.look())
 
     def test_invalidation_that_is_lost_during_a_look(self):
-        read_anew = stamps.read_anew
-
-        def read_then_lose():
-            found = read_anew()
-            patch.cleanUp()
-            self.lose_invalidation()
-            return found
-
         self.other.invalidate()
-        patch = fixtures.MockPatchObject(stamps, 'read_anew', read_then_lose)
-        patch.setUp()
+        take = stamps.take
+
+        def take_then_lose(*args):
+            ids = take(*args)
+            if losses:
+                losses.pop()()
+            return ids
+
+        losses = [self.lose_invalidation]
+        self.useFixture(
+            fixtures.MockPatchObject(stamps, 'take', take_then_lose)
+        )
         self.assertNotEqual(self.before, self.look())
         self.assertIsNone(self.look())
 
