@@ -15,6 +15,7 @@
 import contextlib
 import copy
 
+from keystone.catalog import content_text
 from keystone.catalog import memory
 from keystone.common import utils
 import keystone.conf
@@ -93,8 +94,13 @@ class Content:
     def __init__(self, services):
         self._services = services
         self._told = set()
+        self._text = None
+        if content_text.ContentText.can_write(services):
+            self._text = content_text.ContentText(services)
         #: Estimated bytes of memory.
         self.size = sum(service.size for service in services)
+        if self._text is not None:
+            self.size += self._text.size
 
     def catalog(self, user_id, project_id, visible=None):
         """The catalog of a user in a scope.
@@ -131,6 +137,17 @@ class Content:
             if endpoints or visible is None:
                 found.append({'endpoints': endpoints, **service.fixed})
         return found
+
+    def text(self, user_id, project_id, visible=None):
+        """The catalog of a user in a scope, as JSON.
+
+        The arguments are those of :meth:`catalog`.
+
+        :returns: str; None if the text has to be made of the catalog
+        """
+        if self._text is None or not project_id:
+            return None
+        return self._text.write(user_id, project_id, visible)
 
     def _substitutions(self, user_id, project_id):
         values = {

@@ -26,6 +26,7 @@ import time
 
 from oslo_log import log
 
+from keystone.catalog import answer_text
 from keystone.catalog import memory
 from keystone.catalog import reading
 from keystone.common import after_fork
@@ -179,8 +180,8 @@ class InProcess:
 
         :param manager: the catalog's manager
         :returns: a new list of dicts, in the form of
-            ``CatalogDriverBase.get_v3_catalog``; None if the content cannot
-            be kept here
+            ``CatalogDriverBase.get_v3_catalog``, or its text where that is
+            wanted; None if the content cannot be kept here
         :raises keystone.exception.ProjectNotFound: if the project does not
             exist, and nothing is kept of it
         """
@@ -199,6 +200,10 @@ class InProcess:
             and not CONF.endpoint_filter.return_all_endpoints_if_no_filter
         ):
             return []
+        if answer_text.is_wanted():
+            text = content.text(user_id, project_id, visible)
+            if text is not None:
+                return answer_text.Text(text)
         return content.catalog(user_id, project_id, visible)
 
     def _stamp(self, driver):

@@ -14,11 +14,14 @@
 
 import uuid
 
+import fixtures
 import hypothesis
 from hypothesis import strategies
 from oslo_serialization import jsonutils
 
 from keystone import catalog
+from keystone.catalog import answer_text
+from keystone.common import render_token
 from keystone.common import sql
 from keystone.tests import unit
 from keystone.tests.unit.catalog import content_base
@@ -50,12 +53,15 @@ _URLS = (
     'https://example.com/%d',
     '%(project_id).0s',
 )
+# Those that catalogs are written with as text.
+_SIMPLE_URLS = _URLS[:6]
 _INTERFACES = ('public', 'internal', 'admin')
 _EXTRAS = (
     {},
     {'name': 'é', 'description': None},
     {'name': 'deep', 'more': {'a': [1, {'b': None}]}},
     {'region': 'not the region', 'name': ''},
+    {'name': '100%s %(project_id)s "%%"'},
 )
 
 _number = strategies.integers(0, 7)
@@ -63,7 +69,7 @@ _attributes = strategies.fixed_dictionaries(
     {
         'service': _number,
         'region': _number,
-        'url': strategies.sampled_from(_URLS),
+        'url': strategies.integers(0, len(_URLS) - 1),
         'interface': strategies.sampled_from(_INTERFACES),
         'enabled': strategies.sampled_from((True, True, False)),
         'extra': strategies.sampled_from(_EXTRAS),
@@ -99,8 +105,9 @@ _changes = strategies.one_of(
 class _Catalog:
     """A catalog, and the random changes of it."""
 
-    def __init__(self, api, projects, config):
+    def __init__(self, api, projects, config, urls):
         self.api = api
+        self.urls = urls
         self.projects = projects
         self.config = config
         self.services = []
@@ -121,7 +128,7 @@ class _Catalog:
     def _endpoint(self, chosen):
         return {
             **chosen['extra'],
-            'url': chosen['url'],
+            'url': self._one(self.urls, chosen['url']),
             'interface': chosen['interface'],
             'enabled': chosen['enabled'],
             'service_id': self._one(self.services, chosen['service']),
@@ -251,11 +258,14 @@ class DifferentialTests(content_base.ContentTestCase):
     )
     @hypothesis.given(
         strategies.lists(_changes, min_size=4, max_size=16),
-        strategies.sampled_from(('user', 'u')),
+        strategies.sampled_from(('user', 'u', 'u"r')),
+        strategies.sampled_from((_URLS, _SIMPLE_URLS)),
     )
-    def _compare(self, changes, user):
+    def _compare(self, changes, user, urls):
         self.empty()
-        random = _Catalog(self.api, self.projects, self.config_fixture.config)
+        random = _Catalog(
+            self.api, self.projects, self.config_fixture.config, urls
+        )
         for name, *arguments in changes:
             getattr(random, name)(*arguments)
             for project in (*self.projects, None):
@@ -275,12 +285,30 @@ class DifferentialTests(content_base.ContentTestCase):
     def compare(self, project, user):
         answered = self.elsewhere(self.api.get_v3_catalog, user, project)
         self.compared += bool(answered)
+        written = self.write(user, project)
         made = self.elsewhere(self.anew, project, user)
         self.assertEqual(jsonutils.dumps(made), jsonutils.dumps(answered))
+        self.assertEqual(
+            jsonutils.dumps({'token': {'catalog': made, 'id': user}}), written
+        )
+
+    def write(self, user, project):
+        """What an answer has that is written with the catalog as text."""
+
+        def render(_token, include_catalog):
+            catalog = self.elsewhere(self.api.get_v3_catalog, user, project)
+            self.written += isinstance(catalog, answer_text.Text)
+            return {'token': {'catalog': catalog, 'id': user}}
+
+        with fixtures.MockPatchObject(
+            render_token, 'render_token_response_from_model', render
+        ):
+            return answer_text.dumps(answer_text.render(None))
 
     def test_random_changes(self):
-        self.compared = 0
+        self.compared = self.written = 0
 
         self._compare()
 
         self.assertGreater(self.compared, 500)
+        self.assertGreater(self.written, 300)

@@ -1,0 +1,70 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import fixtures
+
+from keystone.catalog import content
+from keystone.common import provider_api
+from keystone.tests.performance.token import work
+from keystone.tests import unit
+
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class AnswerWorkTests(work.WorkTestCase):
+    """Answers that show a catalog make no part of it."""
+
+    def setUp(self):
+        super().setUp()
+        for _ in range(20):
+            endpoint = unit.new_endpoint_ref(
+                self.service_id,
+                region_id=None,
+                url='https://cloud.example.com/v3/%(project_id)s',
+            )
+            PROVIDERS.catalog_api.create_endpoint(endpoint['id'], endpoint)
+        self.work = work.Work()
+        at = self.work.count('endpoints', content.Endpoint.at)
+        self.useFixture(fixtures.MockPatchObject(content.Endpoint, 'at', at))
+
+    def ask(self, method, body=None, **headers):
+        response = self.v3_request(
+            method=method,
+            path='/auth/tokens',
+            body=body,
+            headers=headers,
+            token=self.caller,
+        )
+        self.assertEqual(
+            21, len(response.result['token']['catalog'][0]['endpoints'])
+        )
+
+    def test_validation(self):
+        self.ask('GET', **{'X-Subject-Token': self.issue()})
+
+        self.assertEqual(
+            0,
+            self.work['endpoints'],
+            'A validation makes each endpoint of its answer anew.',
+        )
+
+    def test_rescoping(self):
+        body = self.build_authentication_request(
+            token=self.caller, project_id=self.project_id
+        )
+        self.ask('POST', body)
+
+        self.assertEqual(
+            0,
+            self.work['endpoints'],
+            'A rescoping makes each endpoint of its answer anew.',
+        )
