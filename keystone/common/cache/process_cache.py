@@ -64,6 +64,23 @@ def _max_age(context):
     return seconds
 
 
+def find(context, key):
+    """Find what the request under way has read, or may take from the copies.
+
+    :param context: what :func:`.request_local.current` gives
+    :param key: a key as the backend has it
+    :returns: bytes, as in :class:`Proxy`; None if the shared cache has to be
+        asked
+    """
+    attribute = request_local.PREFIX + key
+    value = getattr(context, attribute, None)
+    if value is None:
+        value = _find(key, _stamp())
+        if value is not None:
+            setattr(context, attribute, value)
+    return value
+
+
 def _find(key, stamp):
     if stamp is None:
         return None

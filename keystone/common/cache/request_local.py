@@ -21,9 +21,9 @@ from oslo_context import context as oslo_context
 from keystone.common import context
 
 _CONTEXT = 'keystone.request_local.context'
-# What keystone.common.cache puts before its keys.
-_PREFIX = '_request_cache_'
-_BEGUN = _PREFIX + 'begun'
+#: What keystone.common.cache puts before its keys.
+PREFIX = '_request_cache_'
+_BEGUN = PREFIX + 'begun'
 
 
 def begin(environ):
@@ -61,5 +61,5 @@ def keep(environ, request_context):
     """
     first = vars(environ[_CONTEXT]) if _CONTEXT in environ else {}
     for name, value in first.items():
-        if name.startswith(_PREFIX):
+        if name.startswith(PREFIX):
             setattr(request_context, name, value)
