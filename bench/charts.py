@@ -162,6 +162,43 @@ def catalog(points):
     return [(caption, drawing.svg(figure, 'catalog'))]
 
 
+def warm(points):
+    """Rates, and times at a steady rate.
+
+    :param points: what :func:`bench.warm.run` gave
+    :returns: list of (caption, SVG)
+    """
+    figure, (rates, times) = drawing.grid(2)
+    steady = [point for point in points if point['load'] == 'offered']
+    other = [point for point in points if point['load'] != 'offered']
+    labels = {'version': 'GET /v3'}
+    drawing.bars(
+        rates,
+        other,
+        [
+            labels.get(one['load'], f'{one["endpoints"]} endpoints')
+            for one in other
+        ],
+    )
+    rates.set_title('as often as answered')
+    rates.set_ylabel('answers per second')
+    drawing.bars(
+        times,
+        steady,
+        [f'{one["endpoints"]} endpoints' for one in steady],
+        'p99',
+        '{:.1f}',
+    )
+    times.set_title('at a steady rate')
+    times.set_ylabel('99th percentile, milliseconds')
+    caption = (
+        'One token validated again and again. Left: by 20 clients, with GET '
+        '/v3 beside it. Right: at the same rate on both sides. Median of the '
+        'rounds; the bars span the least and the most.'
+    )
+    return [(caption, drawing.svg(figure, 'warm'))]
+
+
 def s3(points):
     """Checked requests per second.
 

@@ -29,12 +29,14 @@ from bench import revocations
 from bench import rotation
 from bench import s3
 from bench import tokens
+from bench import warm
 
 ALL = {
     'tokens': tokens,
     'revocations': revocations,
     'mixed': mixed,
     'prune': prune,
+    'warm': warm,
     'catalog': catalog,
     'formats': formats,
     's3': s3,

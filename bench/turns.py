@@ -29,6 +29,10 @@ local headers, at = {}, 0
 
 function init(args)
    local caller
+   if not args[1] then
+      headers[1] = {}
+      return
+   end
    for line in io.lines(args[1]) do
       caller = caller or line
       table.insert(headers, {["X-Auth-Token"] = caller,
@@ -64,25 +68,37 @@ def validate(url, caller, subjects, seconds, clients):
     :raises patchset.errors.Error: an answer was not a success
     """
     with tempfile.TemporaryDirectory(prefix='ks-wrk-') as folder:
-        script = pathlib.Path(folder) / 'turns.lua'
-        script.write_text(_SCRIPT)
         tokens = pathlib.Path(folder) / 'tokens'
         tokens.write_text('\n'.join((caller, *subjects)) + '\n')
-        with child.start(
-            [
-                'wrk', '-t', '1', '-c', str(clients), '-d', f'{seconds}s',
-                '--timeout', '300s', '-s', str(script), url,
-                '--', str(tokens),
-            ],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        ) as process:  # fmt: skip
-            try:
-                output = process.stdout.read()
-            finally:
-                child.stop(process)
-        return parse(output)
+        return _run(folder, url, seconds, clients, str(tokens))
+
+
+def get(url, seconds, clients):
+    """Ask for a URL that needs no token for some seconds.
+
+    The result and the errors are those of :func:`validate`.
+    """
+    with tempfile.TemporaryDirectory(prefix='ks-wrk-') as folder:
+        return _run(folder, url, seconds, clients)
+
+
+def _run(folder, url, seconds, clients, *words):
+    script = pathlib.Path(folder) / 'turns.lua'
+    script.write_text(_SCRIPT)
+    with child.start(
+        [
+            'wrk', '-t', '1', '-c', str(clients), '-d', f'{seconds}s',
+            '--timeout', '300s', '-s', str(script), url, '--', *words,
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:  # fmt: skip
+        try:
+            output = process.stdout.read()
+        finally:
+            child.stop(process)
+    return parse(output)
 
 
 def parse(text):

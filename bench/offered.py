@@ -1,0 +1,74 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Load on a server at a rate that does not depend on its answers, by hey."""
+
+import csv
+import io
+import subprocess
+
+from bench import load
+from patchset import child
+from patchset import errors
+
+
+def get(url, headers, rate, seconds, clients):
+    """Ask for a URL at a steady rate for some seconds.
+
+    :param headers: {name: value} of each request
+    :param rate: requests per second, of all clients together
+    :param clients: number of connections that share them evenly
+    :returns: a :class:`bench.load.Measure`, its times not rounded to whole
+        milliseconds; its rate is what was answered, less than was offered if
+        the server cannot keep up
+    :raises patchset.errors.Error: an answer was not a success
+    """
+    words = ['hey', '-o', 'csv', '-z', f'{seconds}s', '-c', str(clients)]
+    words += ['-q', f'{rate / clients:g}', '-t', '300']
+    for name, value in headers.items():
+        words += ['-H', f'{name}: {value}']
+    with child.start(
+        [*words, url],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            output = process.stdout.read()
+        finally:
+            child.stop(process)
+    return parse(output, seconds)
+
+
+def parse(text, seconds):
+    """Read the table that hey has printed.
+
+    :param seconds: how long requests were sent
+    :raises patchset.errors.Error: it tells of failures, or of no answer
+    """
+    rows = list(csv.DictReader(io.StringIO(text)))
+    try:
+        times = [1000 * float(row['response-time']) for row in rows]
+        refused = sum(not row['status-code'].startswith('2') for row in rows)
+    except (KeyError, TypeError, ValueError):
+        lines = text.strip().splitlines() or ['nothing was printed']
+        raise errors.Error(f'hey failed: {lines[-1]}') from None
+    if refused:
+        raise errors.Error(f'{refused} of {len(rows)} requests were refused')
+    if not times:
+        raise errors.Error('no request was answered in time')
+    return load.Measure(
+        rate=round(len(times) / seconds, 2),
+        p50=round(load.percentile(times, 50), 1),
+        p99=round(load.percentile(times, 99), 1),
+        requests=len(times),
+    )

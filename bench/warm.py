@@ -1,0 +1,140 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Answers about one token that both sides have answered before.
+
+``validate``
+    GET /v3/auth/tokens by 20 clients, as often as they are answered, with a
+    catalog of one endpoint and of 300.
+``version``
+    GET /v3 without a token: what the server and its WSGI stack can do at most.
+``offered``
+    Validations at a steady rate, the same for both sides and less than stock
+    can answer: how long the answers take when nobody waits in line.
+
+Sides swap turns from round to round, and the patched rate is divided by
+stock's rate of the same round; medians of the rounds count.
+"""
+
+import dataclasses
+
+from bench import client
+from bench import endpoints
+from bench import offered
+from bench import rig
+from bench import summary
+from bench import table
+from bench import turns
+from patchset import progress
+
+QUESTION = 'How fast is the answer about a token that is asked for often?'
+LOADS = ('validate', 'version', 'offered')
+SIZES = (1, 300)
+SECONDS = {'small': 2, 'full': 10}
+REPEATS = {'small': 1, 'full': 5}
+CLIENTS = 20
+OFFERED = 100  # requests per second
+_WARM = 2  # seconds
+
+
+def run(plan):
+    """Run the experiment.
+
+    :param plan: a :class:`bench.plan.Plan`
+    :returns: what :func:`points` gives
+    """
+    seconds, repeats = SECONDS[plan.scale], REPEATS[plan.scale]
+    measured = {}
+    with rig.both(plan) as sides:
+        for size in SIZES:
+            tokens = {side.name: filled(side, size) for side in sides}
+            for number in range(repeats):
+                for side in rig.turn(sides, number):
+                    found = measure(side, tokens[side.name], size, seconds)
+                    for name, one in found.items():
+                        measured.setdefault((name, size), {}).setdefault(
+                            side.name, []
+                        ).append(dataclasses.asdict(one))
+                    progress.step(
+                        f'{number + 1} of {repeats}: {size} endpoints, '
+                        f'{side.name}: '
+                        + ', '.join(
+                            f'{name} {table.rate(one.rate)}/s'
+                            for name, one in found.items()
+                        )
+                    )
+    return points(measured)
+
+
+def filled(side, size):
+    """Fill the catalog of a side, and have each process answer.
+
+    :returns: a token
+    """
+    endpoints.fill(side, size)
+    side.forget()
+    token = client.token(side.keystone)
+    turns.validate(side.url, token, [token], _WARM, CLIENTS)
+    return token
+
+
+def measure(side, token, size, seconds):
+    """One slice of time for each load.
+
+    :returns: {load: a :class:`bench.load.Measure`}
+    """
+    found = {
+        'validate': turns.validate(side.url, token, [token], seconds, CLIENTS),
+        'offered': offered.get(
+            side.url, client.headers(token), OFFERED, seconds, CLIENTS
+        ),
+    }
+    if size == SIZES[0]:
+        found['version'] = turns.get(side.keystone.url, seconds, CLIENTS)
+    return found
+
+
+def points(measured):
+    """Sum up the rounds.
+
+    :param measured: {(load, endpoints): {side: list with the fields of
+        :class:`bench.load.Measure` for each round}}
+    :returns: a list of dicts, one per load and size: ``load``, ``endpoints``,
+        and what :func:`bench.summary.compared` gives
+    """
+    return [
+        {'load': name, 'endpoints': size, **summary.compared(runs)}
+        for name in LOADS
+        for (what, size), runs in measured.items()
+        if what == name
+    ]
+
+
+def text(found):
+    """The points as a table."""
+    head = [
+        'load', 'endpoints', 'side', '1/s', 'by stock', 'spread', 'p50 ms',
+        'p99 ms', 'runs',
+    ]  # fmt: skip
+    rows = []
+    for point in found:
+        for side in summary.sides(point):
+            one = point[side]
+            rows.append(
+                [
+                    point['load'], point['endpoints'], side,
+                    table.rate(one['rate']),
+                    *table.by_stock(point, side),
+                    f'{one["p50"]:.1f}', f'{one["p99"]:.1f}', one['repeats'],
+                ]
+            )  # fmt: skip
+    return table.render(head, rows)

@@ -1,0 +1,93 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of the measurement of one warm token, and of the steady load."""
+
+import testtools
+
+from bench import offered
+from bench import warm
+from patchset import errors
+
+_HEAD = (
+    'response-time,DNS+dialup,DNS,Request-write,Response-delay,'
+    'Response-read,status-code,offset\n'
+)
+
+
+def _row(seconds, status=200):
+    return f'{seconds},0.0001,0,0,0.002,0,{status},0.01\n'
+
+
+def _run(rate, p99):
+    return {'rate': rate, 'p50': 1, 'p99': p99, 'requests': rate}
+
+
+class OfferedTestCase(testtools.TestCase):
+    def test_parse(self):
+        text = _HEAD + _row(0.0011) + _row(0.0031) + _row(0.0021)
+
+        found = offered.parse(text, 2)
+
+        self.assertEqual((1.5, 3), (found.rate, found.requests))
+        self.assertEqual((2.1, 3.1), (found.p50, found.p99))
+
+    def test_refused(self):
+        error = self.assertRaises(
+            errors.Error, offered.parse, _HEAD + _row(1) + _row(1, 401), 1
+        )
+        self.assertEqual('1 of 2 requests were refused', str(error))
+
+    def test_no_answer(self):
+        error = self.assertRaises(errors.Error, offered.parse, _HEAD, 1)
+        self.assertIn('no request was answered', str(error))
+
+    def test_no_table(self):
+        for text in ('', 'a\nno such host'):
+            error = self.assertRaises(errors.Error, offered.parse, text, 1)
+        self.assertIn('no such host', str(error))
+
+
+class PointsTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        rates = {
+            ('offered', 1): {'stock': (100, 20), 'patched': (100, 2)},
+            ('validate', 1): {'stock': (300, 80), 'patched': (6000, 4)},
+            ('version', 1): {'stock': (3000, 9), 'patched': (3300, 8)},
+            ('validate', 300): {'stock': (200, 90), 'patched': (5000, 5)},
+        }
+        self.points = warm.points(
+            {
+                about: {side: [_run(*one)] for side, one in of.items()}
+                for about, of in rates.items()
+            }
+        )
+
+    def test_order_and_ratios(self):
+        self.assertEqual(
+            [
+                ('validate', 1, 20),
+                ('validate', 300, 25),
+                ('version', 1, 1.1),
+                ('offered', 1, 1),
+            ],
+            [
+                (one['load'], one['endpoints'], one['ratio'])
+                for one in self.points
+            ],
+        )
+
+    def test_text(self):
+        lines = warm.text(self.points).splitlines()
+        self.assertEqual(10, len(lines))
+        self.assertRegex(lines[-1], r'^offered +1 +patched +100.* 2\.0 +1$')
