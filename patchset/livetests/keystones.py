@@ -37,6 +37,10 @@ class Client:
     def __init__(self, keystone):
         self._keystone = keystone
 
+    @property
+    def port(self):
+        return self._keystone.port
+
     def ask(self, method, path, token=None, subject=None, body=None):
         """Status and subject token of the answer to one request."""
         status, headers, _ = self.call(method, path, token, subject, body)
@@ -50,7 +54,7 @@ class Client:
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
         connection = http.client.HTTPConnection(
-            '127.0.0.1', self._keystone.port, timeout=60
+            '127.0.0.1', self.port, timeout=60
         )
         headers = {'Content-Type': 'application/json'}
         if token:
@@ -100,12 +104,15 @@ class KeystonesTestCase(testtools.TestCase):
         self.addCleanup(cache.stop)
         return cache.url
 
-    def keystones(self, cache, options=None, processes=1, **revoke):
+    def keystones(
+        self, cache, options=None, processes=1, second=None, **revoke
+    ):
         """Start two Keystones with one database, as root of both the admin.
 
         :param cache: URL, or None
         :param options: more of {section: {option: value}}
         :param processes: how many workers each of them has
+        :param second: options of the second one, in the place of the same
         :param revoke: options of ``[revoke]``
         :returns: a client of each, and the admin's password
         """
@@ -122,13 +129,13 @@ class KeystonesTestCase(testtools.TestCase):
         )
         password = 'of-both'
         clients = []
-        for name in ('one', 'two'):
+        for name, own in (('one', None), ('two', second)):
             keystone = deployment.Deployment(
                 trees.get(pin), venv, self.folder / name,
                 port=server.free_port(),
                 database=self.database.url('keystone'),
                 cache=cache, password=password, processes=processes,
-                options=settings,
+                options=keystone_conf.merge(settings, own),
             )  # fmt: skip
             keystone.__enter__()
             self.addCleanup(keystone.stop)
