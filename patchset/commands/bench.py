@@ -62,6 +62,7 @@ from patchset import arguments
 from patchset import environment
 from patchset import errors
 from patchset import paths
+from patchset import pins
 from patchset import process
 from patchset import progress
 from patchset import stopping
@@ -130,7 +131,7 @@ def run(args):
     stopping.in_order()
     pin = arguments.pin(args)
     if args.experiment == 'report':
-        report(pin, args.out)
+        report(args.out)
     elif args.experiment == 'all':
         everything(pin, args)
     elif args.against:
@@ -216,7 +217,7 @@ def everything(pin, args):
     names = list(experiments.ALL)
     failed = in_turn(names, lambda name: measure(pin, name, args))
     if len(failed) < len(names):
-        report(pin, args.out)
+        report(args.out)
     if failed:
         raise errors.Error(
             f'{len(failed)} of {len(names)} experiments failed: '
@@ -245,11 +246,11 @@ def in_turn(names, measure):
     return failed
 
 
-def report(pin, folder):
+def report(folder):
     """Write the page about the results in a folder."""
     if not list(folder.glob('*.json')):
         raise errors.Error(f'{folder} has no results')
-    venv = environment.Environment(pin.release, 'bench').ensure()
+    venv = environment.Environment(pins.newest(), 'bench').ensure()
     path = folder / 'report.html'
     process.run(
         [venv.python, '-P', '-m', 'bench.report', folder, path],

@@ -21,6 +21,7 @@ import tempfile
 from patchset import environment
 from patchset import git
 from patchset import paths
+from patchset import pins
 from patchset import process
 from patchset import progress
 from patchset.testing import checks
@@ -32,10 +33,10 @@ OUTPUT = paths.BUILD / 'docs'
 def run(options):
     """Build what the expression matches.
 
-    :param options: ``.pin`` and ``.expression`` are used
+    :param options: ``.expression`` is used
     :returns: a :class:`patchset.testing.results.Result`
     """
-    where = environment.Environment(options.pin.release, 'docs').ensure()
+    where = environment.Environment(pins.newest(), 'docs').ensure()
     with history(paths.ROOT) as root:
         return checks.run(plan(where.bin, root), options.expression)
 

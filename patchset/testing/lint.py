@@ -13,8 +13,8 @@
 
 """Style: every file of the repository against the rules for its kind.
 
-The overlay is held to the rules of the upstream release that it joins, read
-from that release's own source; the rest to ``ruff.toml``.
+The overlay is held to the rules of the newest upstream release that it joins,
+read from that release's own source; the rest to ``ruff.toml``.
 """
 
 import functools
@@ -22,6 +22,7 @@ import subprocess
 
 from patchset import environment
 from patchset import paths
+from patchset import pins
 from patchset import upstream
 from patchset.testing import checks
 from patchset.testing import patch_form
@@ -34,11 +35,13 @@ _WHITESPACE = 'blank-at-eol,blank-at-eof,space-before-tab'
 def run(options):
     """Run every check whose name the expression matches.
 
-    :param options: ``.pin`` and ``.expression`` are used
+    :param options: ``.expression`` is used
     :returns: a :class:`patchset.testing.results.Result`
     """
-    where = environment.Environment(options.pin.release, 'lint').ensure()
-    rules = upstream.ensure(options.pin)
+    # The files are the same for all releases, and so are their rules.
+    newest = pins.load(pins.newest())
+    where = environment.Environment(newest.release, 'lint').ensure()
+    rules = upstream.ensure(newest)
     return checks.run(
         plan(sources.files(), where.bin, rules), options.expression
     )
