@@ -60,7 +60,9 @@ def check(pin, source, python, root=paths.ROOT):
     topics = series.load(pin.release, root / 'patches')
     progress.step(f'{pin.release}: {len(topics)} topics')
     headers(topics)
-    ownership(topics, source, root)
+    others = series.elsewhere(pin.release, root / 'patches')
+    completeness(pin.release, topics, others, root)
+    ownership(topics, others, source, root)
     with tempfile.TemporaryDirectory() as temporary:
         tree = pathlib.Path(temporary) / 'tree'
         assemble.build(pin, source, topics, tree, root)
@@ -107,13 +109,39 @@ def headers(topics):
                 )
 
 
-def ownership(topics, source, root):
+def completeness(release, topics, others, root):
+    """Check that a topic of another release is in this one, or why not.
+
+    :param others: what :func:`patchset.series.elsewhere` returns
+    :raises patchset.errors.Error: a topic is left out without a reason, or
+        the series gives a reason for what is in it or nowhere
+    """
+    here = {topic.name for topic in topics}
+    reasons = series.without(release, root / 'patches')
+    for other, name in others:
+        if name not in here and name not in reasons:
+            raise errors.Error(
+                f'series of {release}: no {name}, which {other} has: add it, '
+                f'or a line "# without {name}: REASON"'
+            )
+    for name in reasons:
+        if name in here:
+            raise errors.Error(f'series of {release}: with and without {name}')
+        if name not in {name for _, name in others}:
+            raise errors.Error(
+                f'series of {release}: without {name}: no release has it'
+            )
+
+
+def ownership(topics, others, source, root):
     """Check that each overlay file belongs to one topic and is ours.
 
+    :param others: what :func:`patchset.series.elsewhere` returns
     :raises patchset.errors.Error: upstream has the file, or it is in no
         topic's ``Adds:`` trailers or in two, or a topic has no test
     """
-    owner = {}
+    owner, away = {}, {}
+    here = {topic.name for topic in topics}
     for topic in topics:
         for name in topic.adds:
             if name in owner:
@@ -122,16 +150,25 @@ def ownership(topics, source, root):
                     f'adds it too'
                 )
             owner[name] = topic.name
+    for (other, _), topic in others.items():
+        for name in topic.adds:
+            if owner.get(name, topic.name) != topic.name:
+                raise errors.Error(
+                    f'{topic.path.name} of {other}: Adds: {name}: topic '
+                    f'{owner[name]} adds it here'
+                )
+            if topic.name not in here:
+                away[name] = topic.name
     present = [
         path.relative_to(root).as_posix()
         for path in sorted((root / 'keystone').rglob('*'))
         if path.is_file() and path.suffix != '.pyc'
     ]
     for name in [*present, *owner]:
-        if (source / name).exists():
+        if name not in away and (source / name).exists():
             raise errors.Error(f'{name}: upstream has a file of that name')
     for name in present:
-        if name not in owner:
+        if name not in owner and name not in away:
             raise errors.Error(f"{name} is in no topic's Adds: trailers")
     for topic in topics:
         tests = [name for name in topic.adds if '/tests/' in name]

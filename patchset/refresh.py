@@ -56,11 +56,11 @@ def fold(tree, topic):
         )
 
 
-def topics_of(tree):
+def topics_of(tree, base=assemble.BASE, last='HEAD'):
     """The tree's topics: (commit id, name, message) each, in order."""
     found = []
     for commit in git.git(
-        tree, 'rev-list', '--reverse', f'{assemble.BASE}..HEAD'
+        tree, 'rev-list', '--reverse', f'{base}..{last}'
     ).split():
         message = git.git(tree, 'show', '-s', '--format=%B', commit)
         name = series.trailers(message, 'Topic') or [
@@ -145,20 +145,22 @@ def _patch(tree, commit, message, adds, hunks):
 def write(release, patches, overlay, root=paths.ROOT):
     """Bring patches/ and the overlay in line; return what changed.
 
-    Files of a topic that is gone are removed; files that no topic ever
-    named are left alone.
+    Files of a topic that is gone are removed, unless another release has
+    them; files that no topic ever named are left alone.
 
     :returns: list of repository paths that were written or removed
     """
     folder = root / 'patches' / release
     wanted = {f'patches/{release}/{name}': patches[name] for name in patches}
     wanted.update(overlay)
-    wanted[f'patches/{release}/series'] = _series(folder, patches)
+    wanted[f'patches/{release}/series'] = _series(release, patches, root)
     before = {
         f'patches/{release}/{path.name}' for path in folder.glob('*.patch')
     }
     for topic in series.load(release, root / 'patches'):
         before.update(topic.adds)
+    for topic in series.elsewhere(release, root / 'patches').values():
+        before.difference_update(topic.adds)
     changed = []
     for name in sorted(before - set(wanted)):
         (root / name).unlink(missing_ok=True)
@@ -172,15 +174,13 @@ def write(release, patches, overlay, root=paths.ROOT):
     return changed
 
 
-def _series(folder, patches):
+def _series(release, patches, root):
     """The series file: its comments kept, its topics in the new order."""
-    path = folder / 'series'
-    before = path.read_text() if path.is_file() else ''
-    listed = [line for line in before.splitlines() if line and line[0] != '#']
-    if listed == list(patches):
-        return before.encode()
-    comments = [line for line in before.splitlines() if line[:1] == '#']
-    return ('\n'.join([*comments, *patches]) + '\n').encode()
+    folder = root / 'patches'
+    if series.file_names(release, folder) == list(patches):
+        return (folder / release / 'series').read_bytes()
+    comments = series.comments(release, folder)
+    return (comments + ''.join(f'{name}\n' for name in patches)).encode()
 
 
 def refresh(pin, topic=None):
@@ -193,6 +193,10 @@ def refresh(pin, topic=None):
         or what :func:`read` and :func:`fold` raise
     """
     tree = paths.assembled(pin.release)
+    if assemble.read_mark(tree, 'port'):
+        raise errors.Error(
+            f'{tree} has not all topics yet: finish ./ks port first'
+        )
     if not assemble.is_edited(tree):
         # Nothing to take from the tree; the patches may have been edited.
         assemble.ensure(pin)

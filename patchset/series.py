@@ -25,10 +25,12 @@ import re
 
 from patchset import errors
 from patchset import paths
+from patchset import pins
 
 # Trailers that speak to this project's tooling, not to an upstream reader.
 HOUSE_TRAILERS = ('Adds', 'Depends', 'Forwarded', 'Topic')
 _TRAILER = re.compile(r'([A-Z][A-Za-z]*(?:-[A-Za-z]+)*): (.*\S)')
+_WITHOUT = re.compile(r'^# without ([a-z0-9-]+): (.+(?:\n#   .+)*)$', re.M)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,6 +141,35 @@ def file_names(release, patches=paths.PATCHES):
         raise errors.Error(f'{path} is missing')
     lines = (line.partition('#')[0].strip() for line in path.open())
     return [line for line in lines if line]
+
+
+def without(release, patches=paths.PATCHES):
+    """Topics that a release goes without, and why: {name: reason}.
+
+    A comment of its series says so, ``# without TOPIC: REASON``; further
+    lines of the reason begin with three blanks.
+    """
+    text = (patches / release / 'series').read_text()
+    return {
+        name: ' '.join(reason.replace('\n#', ' ').split())
+        for name, reason in _WITHOUT.findall(text)
+    }
+
+
+def comments(release, patches=paths.PATCHES):
+    """The comments of a release's series, as text."""
+    lines = (patches / release / 'series').read_text().splitlines()
+    return ''.join(f'{line}\n' for line in lines if line[:1] == '#')
+
+
+def elsewhere(release, patches=paths.PATCHES):
+    """Topics of the other releases: {(release, name): Topic}."""
+    return {
+        (other, topic.name): topic
+        for other in pins.releases(patches)
+        if other != release
+        for topic in load(other, patches)
+    }
 
 
 def load(release, patches=paths.PATCHES):

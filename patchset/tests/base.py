@@ -42,8 +42,6 @@ class RepositoryTestCase(testtools.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.pin = pins.load(pins.newest())
-        self.source = upstream.ensure(self.pin)
         self.root = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         for name in _COPIED:
             copy = shutil.copytree
@@ -51,7 +49,19 @@ class RepositoryTestCase(testtools.TestCase):
                 copy = shutil.copy
             if (paths.ROOT / name).exists():
                 copy(paths.ROOT / name, self.root / name)
-        self.patches = self.root / 'patches' / self.pin.release
+        self.use(pins.newest())
+
+    def use(self, release):
+        """From now on, ``pin`` and the others are of that release."""
+        self.pin = pins.load(release)
+        self.source = upstream.ensure(self.pin)
+        self.patches = self.root / 'patches' / release
+
+    def without_other_releases(self):
+        """Make the copy one that has a single release."""
+        for path in self.patches.parent.iterdir():
+            if path != self.patches:
+                shutil.rmtree(path)
 
     def topics(self):
         """The topics of the copy."""
@@ -59,7 +69,7 @@ class RepositoryTestCase(testtools.TestCase):
 
     def assemble(self):
         """Assemble the copy's topics in a folder of their own."""
-        tree = self.root / 'tree'
+        tree = self.root / f'tree-{self.pin.release}'
         assemble.build(self.pin, self.source, self.topics(), tree, self.root)
         return tree
 

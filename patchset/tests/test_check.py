@@ -13,6 +13,7 @@
 """Each way in which patches and overlay can be out of order is told."""
 
 import dataclasses
+import shutil
 import sys
 
 from patchset import check
@@ -125,6 +126,40 @@ class CheckTestCase(base.RepositoryTestCase):
         with open(self.root / name, 'a') as module:
             module.write('import keystone.dreams\n')
         self.refused('importing', 'keystone.dreams')
+
+    def test_topic_of_another_release(self):
+        other = self.patches.parent / '2000.1'
+        shutil.copytree(self.patches, other)
+        topic = self.topics()[-1]
+        topic.path.unlink()
+        self.substitute(self.patches / 'series', f'^{topic.name}.patch\n', '')
+        self.refused(f'no {topic.name}, which 2000.1 has', '# without')
+
+        with open(self.patches / 'series', 'a') as listed:
+            listed.write(f'# without {topic.name}: there is no\n#   need\n')
+        self.check()
+
+    def test_added_by_different_topics_of_two_releases(self):
+        other = self.patches.parent / '2000.1'
+        shutil.copytree(self.patches, other)
+        first, second = self.topics()[:2]
+        self.substitute(
+            other / second.path.name,
+            '^Forwarded: ',
+            f'Adds: {first.adds[0]}\nForwarded: ',
+        )
+        self.refused('of 2000.1', second.path.name, first.adds[0], first.name)
+
+    def test_topic_that_is_there_and_left_out(self):
+        topic = self.topics()[0]
+        with open(self.patches / 'series', 'a') as listed:
+            listed.write(f'# without {topic.name}: never\n')
+        self.refused(f'with and without {topic.name}')
+
+    def test_leaving_out_what_nobody_has(self):
+        with open(self.patches / 'series', 'a') as listed:
+            listed.write('# without dreams: never\n')
+        self.refused('without dreams: no release has it')
 
     def test_long_subject(self):
         topic = self.topics()[0]

@@ -12,6 +12,8 @@
 
 """Tests of taking edits in the assembled tree back."""
 
+import shutil
+
 from patchset import assemble
 from patchset import errors
 from patchset import git
@@ -88,14 +90,23 @@ class RefreshTestCase(base.RepositoryTestCase):
         self.assertEqual('', topic.diff)
         self.assertEqual([], self.again())
 
-    def test_dropped_commit_takes_its_files_along(self):
+    def drop_the_last(self):
         last = self.topics()[-1]
         git.git(self.tree, 'reset', '--quiet', '--hard', 'HEAD~1')
         self.write_back()
         self.assertFalse(last.path.exists())
         self.assertNotIn(last.name, [topic.name for topic in self.topics()])
-        for name in last.adds:
+        return last
+
+    def test_dropped_commit_takes_its_files_along(self):
+        self.without_other_releases()
+        for name in self.drop_the_last().adds:
             self.assertFalse((self.root / name).exists())
+
+    def test_dropped_commit_leaves_files_of_another_release(self):
+        shutil.copytree(self.patches, self.root / 'patches' / '2000.1')
+        for name in self.drop_the_last().adds:
+            self.assertTrue((self.root / name).is_file())
 
     def test_series_comments_are_kept(self):
         path = self.patches / 'series'

@@ -84,6 +84,25 @@ class SplitTestCase(testtools.TestCase):
         self.assertEqual(('Why.\n', ''), series.split('Why.\n---\n'))
 
 
+class WithoutTestCase(testtools.TestCase):
+    def test_reasons_in_one_line_and_in_several(self):
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (folder / '2000.1').mkdir()
+        (folder / '2000.1' / 'series').write_text(
+            '# Why in this order.\n'
+            '# without a-topic: upstream has it: since 1.0\n'
+            '# without another: it needs what came\n#   later\n#   on\n'
+            '# with comment: none of these\none.patch # without x: y\n'
+        )
+        self.assertEqual(
+            {
+                'a-topic': 'upstream has it: since 1.0',
+                'another': 'it needs what came later on',
+            },
+            series.without('2000.1', folder),
+        )
+
+
 class LoadTestCase(testtools.TestCase):
     def test_diff_that_is_not_ascii(self):
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
