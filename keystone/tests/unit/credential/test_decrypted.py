@@ -102,7 +102,7 @@ class DecryptedTests(s3_base.S3TestCase):
     def test_too_long(self):
         blob = {'access': 'a', 'secret': 'b' * 2048}
         self.api.update_credential(
-            self.credential['id'], {'type': 'ec2', 'blob': blob}
+            self.credential['id'], {**self.credential, 'blob': blob}
         )
         self.assertEqual([blob] * 2, [self.get(), self.get()])
 
