@@ -18,6 +18,7 @@ from patchset import assemble
 from patchset import errors
 from patchset import export
 from patchset import git
+from patchset import pins
 from patchset import series
 from patchset.tests import base
 
@@ -32,7 +33,7 @@ class ExportTestCase(base.RepositoryTestCase):
         return export.export(self.tree, self.topics(), self.folder, only)
 
     def pristine(self):
-        tree = self.root / 'pristine'
+        tree = self.root / f'pristine-{self.pin.release}'
         assemble.start(self.source, tree)
         return tree
 
@@ -47,6 +48,16 @@ class ExportTestCase(base.RepositoryTestCase):
             git.git(self.tree, 'rev-parse', 'HEAD^{tree}'),
             self.am(self.pristine(), written),
         )
+
+    def test_git_am_takes_the_series_of_each_release(self):
+        for release in pins.releases()[:-1]:
+            self.use(release)
+            self.folder = self.root / f'out-{release}'
+            self.tree = self.assemble()
+            self.assertEqual(
+                git.git(self.tree, 'rev-parse', 'HEAD^{tree}'),
+                self.am(self.pristine(), self.export()),
+            )
 
     def test_commits_are_as_upstream_has_them(self):
         for path, topic in zip(self.export(), self.topics(), strict=True):

@@ -68,15 +68,19 @@ class PartsTestCase(testtools.TestCase):
             self.assertIn(part, str(error))
 
     def test_what_the_areas_name_exists(self):
-        tests = upstream.ensure(self.pin) / 'keystone/tests/unit'
+        tree = upstream.ensure(self.pin)
         for name in areas.NAMES:
-            module, _, last = name.rpartition('.')
-            if last[0].isupper():
-                path = tests / f'{module.replace(".", "/")}.py'
-                self.assertIn(f'\nclass {last}(', path.read_text())
-            else:
-                path = tests / f'{name.replace(".", "/")}.py'
-                self.assertTrue(path.is_file(), path)
+            self.assertTrue(areas.stands(tree, name), name)
+        for name in ('test_dreams', 'test_revoke.Dreams', 'dreams.Test'):
+            self.assertFalse(areas.stands(tree, name), name)
+
+    def test_what_older_releases_lack_of_the_areas(self):
+        for release in pins.releases()[:-1]:
+            tree = upstream.ensure(pins.load(release))
+            self.assertEqual(
+                ['test_v3_auth.TestUserTokensRevoke'],  # tests a new API
+                [name for name in areas.NAMES if not areas.stands(tree, name)],
+            )
 
     def test_tempest_finds_our_plugin(self):
         tempest.install_plugin(self.folder)
