@@ -15,14 +15,18 @@
 from patchset import pins
 
 
-def add_release(parser):
-    """Add ``--release``; :func:`pin` reads it."""
+def add_release(parser, new=False):
+    """Add ``--release``; :func:`pin` reads it.
+
+    :param new: whether a release that is not there yet makes sense
+    """
     known = ', '.join(pins.releases())
     parser.add_argument(
         '--release',
         metavar='R',
         default=pins.newest(),
-        help=f'OpenStack release, one of: {known} (default: %(default)s)',
+        help=f'OpenStack release, one of: {known}'
+        f'{", or a new one" if new else ""} (default: %(default)s)',
     )
 
 

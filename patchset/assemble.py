@@ -224,3 +224,8 @@ def read_mark(tree, name):
     """What :func:`mark` noted, or None."""
     path = tree / '.git' / f'patchset-{name}'
     return path.read_text() if path.is_file() else None
+
+
+def unmark(tree, name):
+    """Forget what :func:`mark` noted."""
+    (tree / '.git' / f'patchset-{name}').unlink(missing_ok=True)

@@ -52,6 +52,18 @@ def newest():
     return releases()[-1]
 
 
+def write(pin, patches=paths.PATCHES):
+    """Write the UPSTREAM file of a release."""
+    folder = patches / pin.release
+    folder.mkdir(exist_ok=True)
+    (folder / 'UPSTREAM').write_text(
+        f"# The upstream release that this folder's series applies to.\n"
+        f'version: {pin.version}\nfile: {pin.file}\nsha256: {pin.sha256}\n'
+        f'# Number of our build of it: the N of keystone-{pin.version}'
+        f'+revcache.N.\nbuild: {pin.build}\n'
+    )
+
+
 def load(release, patches=paths.PATCHES):
     """Read the pin of a release.
 

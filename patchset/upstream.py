@@ -37,12 +37,32 @@ def ensure(pin):
     archive = paths.BUILD / 'upstream' / pin.file
     with locking.exclusive(archive):
         if not archive.is_file():
-            _download(pin, archive)
+            try:
+                _download(
+                    f'keystone=={pin.version} --hash=sha256:{pin.sha256}',
+                    archive,
+                    '--require-hashes',
+                )
+            except errors.Error as error:
+                raise _explained(pin, str(error))
         _verify(pin, archive)
         folder = paths.pristine(pin.version)
         if not folder.is_dir():
             _unpack(archive, folder)
         return folder
+
+
+def fetch(version):
+    """Fetch a version that has no pin yet, to make one.
+
+    :returns: path of the archive, whose sha256 nobody has vouched for
+    :raises patchset.errors.Error: there is no such version, or no network
+    """
+    archive = paths.BUILD / 'upstream' / f'keystone-{version}.tar.gz'
+    with locking.exclusive(archive):
+        if not archive.is_file():
+            _download(f'keystone=={version}', archive)
+    return archive
 
 
 def sha256(path):
@@ -61,28 +81,24 @@ def _verify(pin, archive):
         )
 
 
-def _download(pin, archive):
+def _download(requirement, archive, *options):
     # pip finds the archive, so that a mirror, a proxy or an index of the
     # user's own in pip's configuration is honoured; it checks the hash
     # before it opens the archive.
-    progress.step(f'fetching {pin.file}')
+    progress.step(f'fetching {archive.name}')
     archive.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
-        try:
-            process.run(
-                [
-                    sys.executable, '-m', 'pip', 'download', '--quiet',
-                    '--no-input', '--disable-pip-version-check', '--no-deps',
-                    '--no-build-isolation', '--no-binary', 'keystone',
-                    '--dest', folder, '--require-hashes',
-                    '--requirement', '/dev/stdin',
-                ],
-                stdin=f'keystone=={pin.version} --hash=sha256:{pin.sha256}\n',
-                what='pip download',
-            )  # fmt: skip
-        except errors.Error as error:
-            raise _explained(pin, str(error))
-        shutil.move(f'{folder}/{pin.file}', archive)
+        process.run(
+            [
+                sys.executable, '-m', 'pip', 'download', '--quiet',
+                '--no-input', '--disable-pip-version-check', '--no-deps',
+                '--no-build-isolation', '--no-binary', 'keystone',
+                '--dest', folder, *options, '--requirement', '/dev/stdin',
+            ],
+            stdin=f'{requirement}\n',
+            what='pip download',
+        )  # fmt: skip
+        shutil.move(f'{folder}/{archive.name}', archive)
 
 
 def _explained(pin, message):

@@ -24,6 +24,7 @@ copyright = 'the authors of the patch set'
 extensions = [
     'bench_results',
     'ks_commands',
+    'ks_releases',
     'openstackdocstheme',
     'promises_list',
     'reno.sphinxext',

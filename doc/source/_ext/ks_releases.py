@@ -1,0 +1,77 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The directive ``ks-releases``: a table of the maintained releases.
+
+It is read from the pins and the series: versions, number of topics, and
+what each release goes without.
+"""
+
+from docutils import nodes
+from docutils import statemachine
+from docutils.parsers import rst
+
+from patchset import pins
+from patchset import series
+
+HEAD = """\
+.. list-table::
+   :header-rows: 1
+
+   * - Release
+     - Keystone
+     - Topics
+     - Goes without
+"""
+
+
+def table():
+    """The table in reStructuredText, as lines."""
+    lines = HEAD.splitlines()
+    for release in reversed(pins.releases()):
+        lines += [
+            f'   * - {release}',
+            f'     - {pins.load(release).version}',
+            f'     - {len(series.file_names(release))}',
+        ]
+        without = series.without(release)
+        said = [
+            f':doc:`{name} <../topics/{name}>`: {reason}'
+            for name, reason in sorted(without.items())
+        ]
+        lines.append(f'     - {said[0] if said else "—"}')
+        for one in said[1:]:
+            lines += ['', f'       {one}']
+    return lines
+
+
+class Releases(rst.Directive):
+    """The table."""
+
+    def run(self):
+        """Make the nodes."""
+        for release in pins.releases():
+            for name in ('UPSTREAM', 'series'):
+                self.state.document.settings.record_dependencies.add(
+                    str(series.paths.PATCHES / release / name)
+                )
+        node = nodes.container()
+        self.state.nested_parse(
+            statemachine.StringList(table(), 'series'), 0, node
+        )
+        return [node]
+
+
+def setup(application):
+    """Register the directive with Sphinx."""
+    application.add_directive('ks-releases', Releases)
+    return {'parallel_read_safe': True}

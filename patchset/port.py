@@ -1,0 +1,157 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Carrying the topics of one upstream release over to another.
+
+The tree of the new release is a git work tree of its pristine source. The
+topics are cherry-picked onto it from the assembled tree of the old one, so
+that git merges three ways and knows both upstream versions. What it cannot
+merge, somebody resolves there.
+"""
+
+import dataclasses
+import pathlib
+import shutil
+import tempfile
+
+from patchset import assemble
+from patchset import errors
+from patchset import git
+from patchset import locking
+from patchset import paths
+from patchset import refresh
+from patchset import series
+from patchset import upstream
+
+# Tags of the new tree: the old source, and the old topics on top of it.
+BASE, TOPICS = 'ported-base', 'ported-topics'
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What came of it.
+
+    :param tree: folder of the tree
+    :param changed: names of topics whose hunks are not what they were
+    :param merged: names of topics with no hunk left: upstream may have them
+    """
+
+    tree: pathlib.Path
+    changed: list
+    merged: list
+
+
+def start(pin, old):
+    """Make the tree of a release anew, without any topic yet.
+
+    :param pin: :class:`patchset.pins.Pin` of the release to carry over to
+    :param old: the pin of the release whose topics are carried over; it can
+        be the same release, before its pin was changed
+    :raises patchset.errors.Error: the tree has edits or commits that are
+        nowhere else
+    """
+    source = upstream.ensure(pin)
+    topics = assemble.ensure(old)
+    tree = paths.assembled(pin.release)
+    with locking.exclusive(tree):
+        if tree.is_dir():
+            assemble.assert_clean(tree, pin)
+        with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
+            fresh = pathlib.Path(temporary) / 'tree'
+            assemble.build(pin, source, [], fresh)
+            git.git(
+                fresh, 'fetch', '--quiet', '--no-tags', topics,
+                f'refs/tags/{assemble.BASE}:refs/tags/{BASE}',
+                f'HEAD:refs/tags/{TOPICS}',
+            )  # fmt: skip
+            listed = series.load(pin.release)
+            assemble.mark(fresh, 'inputs', assemble.digest(pin, listed))
+            assemble.mark(fresh, 'port', old.release)
+            shutil.rmtree(tree, ignore_errors=True)
+            shutil.move(fresh, tree)
+
+
+def resume(pin):
+    """Put the topics that are not there yet onto the tree, in order.
+
+    Topics that the series of the release does without are left out. What a
+    topic was resolved to is kept: the next call goes on after it.
+
+    :returns: a :class:`Report`
+    :raises patchset.errors.Error: git cannot merge a topic, or :func:`start`
+        was not called
+    """
+    tree = paths.assembled(pin.release)
+    if not assemble.read_mark(tree, 'port'):
+        raise errors.UsageError(
+            f'no topics are being carried over to {pin.release}: name the '
+            f'upstream version'
+        )
+    without = series.without(pin.release)
+    with locking.exclusive(tree):
+        _assert_resolved(tree)
+        here = [name for _, name, _ in refresh.topics_of(tree)]
+        for commit, name, _ in refresh.topics_of(tree, BASE, TOPICS):
+            if name in here or name in without:
+                continue
+            try:
+                git.git(tree, 'cherry-pick', '--allow-empty', commit)
+            except errors.Error:
+                _assert_resolved(tree, name)
+                raise
+        assemble.unmark(tree, 'port')
+        return _report(tree)
+
+
+def _assert_resolved(tree, name=None):
+    head = tree / '.git' / 'CHERRY_PICK_HEAD'
+    if not head.is_file():
+        return
+    if not name:
+        message = git.git(
+            tree, 'show', '-s', '--format=%B', 'CHERRY_PICK_HEAD'
+        )
+        name = series.trailers(message, 'Topic')[0]
+    files = git.names(tree, 'diff', '--name-only', '--diff-filter=U', '-z')
+    raise errors.Error(
+        f'{name} needs you, in {tree}: {", ".join(files) or "no file"}; '
+        f'resolve, git add, git cherry-pick --continue (or --skip, with the '
+        f'reason in the series), and run this again'
+    )
+
+
+def _report(tree):
+    before = {
+        name: _hunks(tree, commit)
+        for commit, name, _ in refresh.topics_of(tree, BASE, TOPICS)
+    }
+    after = {
+        name: _hunks(tree, commit)
+        for commit, name, _ in refresh.topics_of(tree)
+    }
+    both = [name for name in after if name in before]
+    return Report(
+        tree,
+        [n for n in both if after[n] and after[n] != before[n]],
+        [n for n in both if before[n] and not after[n]],
+    )
+
+
+def _hunks(tree, commit):
+    """The lines that a commit changes in files that were there before."""
+    return [
+        line
+        for line in git.git(
+            tree, 'show', '--format=', '--unified=0', '--diff-filter=M', commit
+        ).splitlines()
+        if line[:1] in '+-' and line[:4] not in ('+++ ', '--- ')
+    ]

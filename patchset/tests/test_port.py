@@ -1,0 +1,119 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests of carrying topics over to another upstream version."""
+
+import re
+import shutil
+
+from patchset import git
+from patchset import pins
+from patchset import series
+from patchset import upstream
+from patchset.tests import base
+
+# Topics of 2026.2 that depend on no others; the last does not merge.
+TOPICS = (
+    'revoke-match-every-attribute',
+    'revoke-domain-scope-stored',
+    'revoke-project-domain',
+    'auth-context-per-request',
+)
+FILE = 'keystone/server/flask/request_processing/middleware/auth_context.py'
+
+
+class PortTestCase(base.RepositoryTestCase):
+    """A repository that has one release, and gets an older one."""
+
+    def setUp(self):
+        super().setUp()
+        self.old = pins.load('2026.1')
+        upstream.ensure(self.old)
+        self.without_other_releases()
+        for path in self.patches.glob('*.patch'):
+            if path.stem not in TOPICS:
+                path.unlink()
+        self.series = '# without dreams: nobody\n#   has them.\n' + ''.join(
+            f'{name}.patch\n' for name in TOPICS
+        )
+        (self.patches / 'series').write_text(self.series)
+        self.tree = self.root / 'build' / self.old.release
+
+    def port(self, *words):
+        return self.ks('port', '--release', self.old.release, *words)
+
+    def start(self):
+        """Start, and come to the topic that needs a person."""
+        done = self.port(self.old.version)
+        self.assertEqual(1, done.returncode, done.stderr)
+        self.assertIn(f'{TOPICS[-1]} needs you, in {self.tree}', done.stderr)
+        self.assertIn(FILE, done.stderr)
+        self.assertIn(self.old.sha256, done.stdout)
+
+    def resolve(self, change):
+        """Resolve the conflict: this version's side, changed."""
+        path = self.tree / FILE
+        sides = re.compile(
+            '^<<<<<<< .*?\n(.*?)^=======\n.*?^>>>>>>> .*?\n', re.M | re.S
+        )
+        path.write_text(change(sides.sub(r'\1', path.read_text())))
+        git.git(self.tree, 'add', '--all')
+        git.git(
+            self.tree, '-c', 'core.editor=true', 'cherry-pick', '--continue'
+        )
+
+    def test_from_the_pin_to_the_patches(self):
+        self.start()
+        patches = self.patches.parent
+        self.assertEqual(self.old, pins.load(self.old.release, patches))
+        early = self.ks('refresh', '--release', self.old.release)
+        self.assertIn('finish ./ks port first', early.stderr)
+        again = self.port()
+        self.assertIn(f'{TOPICS[-1]} needs you', again.stderr)
+
+        self.resolve(lambda text: text.replace('self.token.m', 'token.m'))
+        done = self.port()
+
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertIn(f'{TOPICS[-1]} changes other lines', done.stdout)
+        self.assertNotIn(TOPICS[0], done.stdout)
+        refreshed = self.ks('refresh', '--release', self.old.release)
+        self.assertEqual(0, refreshed.returncode, refreshed.stderr)
+        listed = patches / self.old.release / 'series'
+        self.assertEqual(self.series, listed.read_text())
+        topics = series.load(self.old.release, patches)
+        self.assertIn('ban_ec2credential_tokens', topics[-1].diff)
+        self.assertEqual(self.topics()[0].adds, topics[0].adds)
+        self.assertEqual(2, self.port().returncode)
+
+    def test_topic_that_upstream_has(self):
+        self.start()
+        upstreams = git.git(self.tree, 'show', f'upstream:{FILE}')
+        self.resolve(lambda text: upstreams)
+
+        done = self.port()
+
+        self.assertIn(f'{TOPICS[-1]} changes nothing any more', done.stdout)
+
+    def test_topic_that_is_done_without(self):
+        (self.patches / 'series').write_text(self.series)
+        folder = self.patches.parent / self.old.release
+        shutil.copytree(self.patches, folder)
+        for path in folder.glob('*.patch'):
+            path.unlink()
+        (folder / 'series').write_text(f'# without {TOPICS[-1]}: not here\n')
+        done = self.port(self.old.version, '--from', self.pin.release)
+        self.assertEqual(0, done.returncode, done.stderr)
+        log = git.git(self.tree, 'log', '--format=%B', 'upstream..HEAD')
+        for name in TOPICS[:-1]:
+            self.assertIn(f'Topic: {name}\n', log)
+        self.assertNotIn(TOPICS[-1], log)
