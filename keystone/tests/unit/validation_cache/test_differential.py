@@ -43,6 +43,10 @@ class DifferentialTests(base.ValidationCacheTestCase):
         )
         # A failure there would take the database in memory along.
         self.config_fixture.config(group='revoke', prune_interval=0)
+        # So would a new connection, on a machine that is slow.
+        self.config_fixture.config(
+            group='database', connection_recycle_time=3600
+        )
 
     def on_a_fresh_context(self, function, *args):
         oslo_context.RequestContext(overwrite=True)
