@@ -82,7 +82,7 @@ def add_arguments(parser):
         choices=('small', 'full'),
         default='small',
         help='small: a few minutes, 20 for all; full: up to an hour, for '
-        'tokens three (default: %(default)s)',
+        'tokens and rally up to three (default: %(default)s)',
     )
     parser.add_argument(
         '--kind',
