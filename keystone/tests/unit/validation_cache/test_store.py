@@ -130,6 +130,16 @@ class StoreTests(unit.BaseTestCase):
 
         self.assertIs(new, self.store.get(0))
 
+    def test_a_million_tokens(self):
+        """Nothing is counted wrong, however many come and go."""
+        most = 1_000_000
+        for number in range(1_000_000):
+            self.put(number, size=most)
+
+        status = self.store.status()
+        self.assertLessEqual(status['bytes'], most)
+        self.assertGreater(status['bytes'], 0.9 * most)
+
     def test_memory_stays_within_the_bound(self):
         """Very many tokens take no more than is allowed."""
         most = 4_000_000
