@@ -152,17 +152,14 @@ def text(found):
         'load', 'endpoints', 'side', '1/s', 'of own 1', 'by stock', 'spread',
         'p50 ms', 'p99 ms', 'first ms', 'runs',
     ]  # fmt: skip
-    rows = []
-    for point in found:
-        for side in ('stock', 'patched'):
-            one = point[side]
-            rows.append(
-                [
-                    point['load'], point['endpoints'], side,
-                    table.rate(one['rate']), table.percent(one['of_own_0']),
-                    *table.by_stock(point, side),
-                    f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
-                    f'{one["first"]:.0f}', one['repeats'],
-                ]
-            )  # fmt: skip
-    return table.render(head, rows)
+
+    def cells(point, side, one):
+        return [
+            point['load'], point['endpoints'], side,
+            table.rate(one['rate']), table.percent(one['of_own_0']),
+            *table.by_stock(point, side),
+            f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
+            f'{one["first"]:.0f}', one['repeats'],
+        ]  # fmt: skip
+
+    return table.of_sides(head, found, cells)

@@ -113,17 +113,14 @@ def text(found):
         'format', 'request', 'at once', 'side', '1/s', 'by stock', 'spread',
         'mean ms', 'p50 ms', 'p99 ms', 'runs',
     ]  # fmt: skip
-    rows = []
-    for point in found:
-        for side in summary.sides(point):
-            one = point[side]
-            rows.append(
-                [
-                    point['format'], point['what'], point['clients'], side,
-                    table.rate(one['rate']),
-                    *table.by_stock(point, side),
-                    f'{one["ms"]:.2f}', f'{one["p50"]:.0f}',
-                    f'{one["p99"]:.0f}', one['repeats'],
-                ]
-            )  # fmt: skip
-    return table.render(head, rows)
+
+    def cells(point, side, one):
+        return [
+            point['format'], point['what'], point['clients'], side,
+            table.rate(one['rate']),
+            *table.by_stock(point, side),
+            f'{one["ms"]:.2f}', f'{one["p50"]:.0f}',
+            f'{one["p99"]:.0f}', one['repeats'],
+        ]  # fmt: skip
+
+    return table.of_sides(head, found, cells)

@@ -36,7 +36,6 @@ from bench import events
 from bench import load
 from bench import rig
 from bench import rotation
-from bench import summary
 from bench import table
 from patchset import progress
 
@@ -166,15 +165,12 @@ def points(measured):
 def text(found):
     """The points as a table."""
     head = ['kind', 'number', 'side', 'PSS MiB', 'RSS MiB', 'bytes each']
-    rows = []
-    for point in found:
-        for side in summary.sides(point):
-            one = point[side]
-            each = '-' if one['each'] is None else one['each']
-            rows.append(
-                [
-                    point['kind'], point['number'], side,
-                    f'{one["pss"]:.1f}', f'{one["rss"]:.1f}', each,
-                ]
-            )  # fmt: skip
-    return table.render(head, rows)
+
+    def cells(point, side, one):
+        each = '-' if one['each'] is None else one['each']
+        return [
+            point['kind'], point['number'], side,
+            f'{one["pss"]:.1f}', f'{one["rss"]:.1f}', each,
+        ]  # fmt: skip
+
+    return table.of_sides(head, found, cells)

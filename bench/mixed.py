@@ -183,23 +183,20 @@ def text(found):
         'asked/s', 'side', 'revoked/s', 'validated/s', 'loss', 'spread',
         'work', 'p50 ms', 'p99 ms', 'revoke p99 ms', 'revoker CPU', 'runs',
     ]  # fmt: skip
-    rows = []
-    for point in found:
-        for side in summary.sides(point):
-            one = point[side]
-            late = one['revoke_p99']
-            rows.append(
-                [
-                    point['asked'], side, f'{one["revoked"]:.1f}',
-                    f'{one["rate"]:.1f}', table.percent(one['loss']),
-                    table.spread(
-                        [100 - 100 * x for x in one['of_own_0_spread'][::-1]],
-                        '{:.1f}',
-                    ),
-                    table.percent(one['work']),
-                    f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
-                    '-' if late is None else f'{late:.0f}',
-                    table.percent(one['revoker_cpu']), one['repeats'],
-                ]
-            )  # fmt: skip
-    return table.render(head, rows)
+
+    def cells(point, side, one):
+        late = one['revoke_p99']
+        return [
+            point['asked'], side, f'{one["revoked"]:.1f}',
+            f'{one["rate"]:.1f}', table.percent(one['loss']),
+            table.spread(
+                [100 - 100 * x for x in one['of_own_0_spread'][::-1]],
+                '{:.1f}',
+            ),
+            table.percent(one['work']),
+            f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
+            '-' if late is None else f'{late:.0f}',
+            table.percent(one['revoker_cpu']), one['repeats'],
+        ]  # fmt: skip
+
+    return table.of_sides(head, found, cells)

@@ -271,18 +271,15 @@ def text(found):
         'database', 'delay ms', 'scenario', 'side', '1/s', 'by stock',
         'spread', 'p50 ms', 'p99 ms', 'failed', 'reads', 'runs',
     ]  # fmt: skip
-    rows = []
-    for point in found:
-        for side in summary.sides(point):
-            one = point[side]
-            rows.append(
-                [
-                    point['database'], point['delay'], point['scenario'],
-                    side, table.rate(one['rate']),
-                    *table.by_stock(point, side),
-                    f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
-                    f'{one["failed"]:.0f}', table.percent(one['reads']),
-                    one['repeats'],
-                ]
-            )  # fmt: skip
-    return table.render(head, rows)
+
+    def cells(point, side, one):
+        return [
+            point['database'], point['delay'], point['scenario'],
+            side, table.rate(one['rate']),
+            *table.by_stock(point, side),
+            f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
+            f'{one["failed"]:.0f}', table.percent(one['reads']),
+            one['repeats'],
+        ]  # fmt: skip
+
+    return table.of_sides(head, found, cells)

@@ -215,22 +215,18 @@ def measure(side, caching):
 def text(found):
     """The points as a table."""
     head = ['kind', 'events', 'side', '1/s', 'of own 0', 'spread', 'p50 ms']
-    rows = []
-    for point in found:
-        for side in summary.sides(point):
-            one = point[side]
-            rows.append(
-                [
-                    point['kind'], point['events'], side,
-                    table.rate(one['rate']), table.percent(one['of_own_0']),
-                    table.spread(
-                        [100 * share for share in one['of_own_0_spread']],
-                        '{:.1f}',
-                    ),
-                    f'{one["p50"]:.0f}', f'{one["p99"]:.0f}', one['repeats'],
-                ]
-            )  # fmt: skip
-    lines = [table.render([*head, 'p99 ms', 'runs'], rows)]
+
+    def cells(point, side, one):
+        return [
+            point['kind'], point['events'], side,
+            table.rate(one['rate']), table.percent(one['of_own_0']),
+            table.spread(
+                [100 * share for share in one['of_own_0_spread']], '{:.1f}'
+            ),
+            f'{one["p50"]:.0f}', f'{one["p99"]:.0f}', one['repeats'],
+        ]  # fmt: skip
+
+    lines = [table.of_sides([*head, 'p99 ms', 'runs'], found, cells)]
     shares = of_own_0(found)
     if shares:
         lines += ['', 'patched, all kinds and rounds together:', shares]

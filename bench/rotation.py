@@ -152,16 +152,13 @@ def text(found):
         'load', 'tokens', 'side', '1/s', 'by stock', 'spread', 'p50 ms',
         'p99 ms', 'runs',
     ]  # fmt: skip
-    rows = []
-    for point in found:
-        for side in ('stock', 'patched'):
-            one = point[side]
-            rows.append(
-                [
-                    point['kind'], point['tokens'], side,
-                    table.rate(one['rate']),
-                    *table.by_stock(point, side),
-                    f'{one["p50"]:.0f}', f'{one["p99"]:.0f}', one['repeats'],
-                ]
-            )  # fmt: skip
-    return table.render(head, rows)
+
+    def cells(point, side, one):
+        return [
+            point['kind'], point['tokens'], side,
+            table.rate(one['rate']),
+            *table.by_stock(point, side),
+            f'{one["p50"]:.0f}', f'{one["p99"]:.0f}', one['repeats'],
+        ]  # fmt: skip
+
+    return table.of_sides(head, found, cells)

@@ -95,19 +95,16 @@ def points(measured):
 def text(found):
     """The points as a table."""
     head = ['request', 'side', '1/s', 'of stock', 'spread', 'p50 ms']
-    rows = []
-    for point in found:
-        for side in ('stock', 'patched'):
-            one = point[side]
-            rows.append(
-                [
-                    point['kind'], side, table.rate(one['rate']),
-                    table.percent(one['of_stock']),
-                    table.spread(
-                        [100 * share for share in one['of_stock_spread']],
-                        '{:.1f}',
-                    ),
-                    f'{one["p50"]:.0f}', f'{one["p99"]:.0f}', one['repeats'],
-                ]
-            )  # fmt: skip
-    return table.render([*head, 'p99 ms', 'runs'], rows)
+
+    def cells(point, side, one):
+        return [
+            point['kind'], side, table.rate(one['rate']),
+            table.percent(one['of_stock']),
+            table.spread(
+                [100 * share for share in one['of_stock_spread']],
+                '{:.1f}',
+            ),
+            f'{one["p50"]:.0f}', f'{one["p99"]:.0f}', one['repeats'],
+        ]  # fmt: skip
+
+    return table.of_sides([*head, 'p99 ms', 'runs'], found, cells)

@@ -12,6 +12,8 @@
 
 """Results as a table of text."""
 
+from bench import summary
+
 
 def render(head, rows):
     """Lines of a table: words on the left, numbers on the right.
@@ -24,6 +26,22 @@ def render(head, rows):
     lines = ['  '.join(row).rstrip() for row in zip(*cells, strict=True)]
     lines.insert(1, '  '.join('-' * len(column[0]) for column in cells))
     return '\n'.join(lines)
+
+
+def of_sides(head, points, cells):
+    """A table with a line for each side of each point.
+
+    :param head: list of strings
+    :param points: list of dicts, each with the sides that were measured
+    :param cells: callable; takes a point, the name of a side and what the
+        point has of it, and returns a list as long as the head
+    """
+    rows = [
+        cells(point, side, point[side])
+        for point in points
+        for side in summary.sides(point)
+    ]
+    return render(head, rows)
 
 
 def _aligned(words):

@@ -162,20 +162,17 @@ def text(found):
         'cache', 'request', 'at once', 'side', '1/s', 'by stock', 'spread',
         'p50 ms', 'p99 ms', 'gets', 'sets', 'KiB', 'runs',
     ]  # fmt: skip
-    rows = []
-    for point in found:
-        for side in summary.sides(point):
-            one = point[side]
-            rows.append(
-                [
-                    point['cache'], point['what'], point['clients'], side,
-                    table.rate(one['rate']),
-                    *table.by_stock(point, side),
-                    f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
-                    *_traffic(one), one['repeats'],
-                ]
-            )  # fmt: skip
-    return table.render(head, rows)
+
+    def cells(point, side, one):
+        return [
+            point['cache'], point['what'], point['clients'], side,
+            table.rate(one['rate']),
+            *table.by_stock(point, side),
+            f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
+            *_traffic(one), one['repeats'],
+        ]  # fmt: skip
+
+    return table.of_sides(head, found, cells)
 
 
 def _traffic(one):

@@ -125,16 +125,13 @@ def text(found):
         'load', 'endpoints', 'side', '1/s', 'by stock', 'spread', 'p50 ms',
         'p99 ms', 'runs',
     ]  # fmt: skip
-    rows = []
-    for point in found:
-        for side in summary.sides(point):
-            one = point[side]
-            rows.append(
-                [
-                    point['load'], point['endpoints'], side,
-                    table.rate(one['rate']),
-                    *table.by_stock(point, side),
-                    f'{one["p50"]:.1f}', f'{one["p99"]:.1f}', one['repeats'],
-                ]
-            )  # fmt: skip
-    return table.render(head, rows)
+
+    def cells(point, side, one):
+        return [
+            point['load'], point['endpoints'], side,
+            table.rate(one['rate']),
+            *table.by_stock(point, side),
+            f'{one["p50"]:.1f}', f'{one["p99"]:.1f}', one['repeats'],
+        ]  # fmt: skip
+
+    return table.of_sides(head, found, cells)
