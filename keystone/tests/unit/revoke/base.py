@@ -68,6 +68,26 @@ class TokenTestCase(test_v3.RestfulTestCase):
             **kwargs,
         )
 
+    def authenticate(self, **kwargs):
+        """Have a token issued through the API.
+
+        :param kwargs: see ``build_authentication_request``; a password is
+            the sample user's
+        :returns: its model
+        """
+        if 'password' in kwargs:
+            kwargs['user_id'] = self.user['id']
+        token_id = self.get_requested_token(
+            self.build_authentication_request(**kwargs)
+        )
+        return PROVIDERS.token_provider_api.validate_token(token_id)
+
+    def delete_token(self, token, query=''):
+        """Revoke a token through the API, as the sample user."""
+        self.delete(
+            f'/auth/tokens{query}', headers={'X-Subject-Token': token.id}
+        )
+
     def revoke(self, **attributes):
         PROVIDERS.revoke_api.revoke(revoke_model.RevokeEvent(**attributes))
 

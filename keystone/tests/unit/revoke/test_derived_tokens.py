@@ -10,10 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-from keystone.common import provider_api
 from keystone.tests.unit.revoke import base
-
-PROVIDERS = provider_api.ProviderAPIs
 
 
 class DerivedTokensTests(base.TokenTestCase):
@@ -21,9 +18,7 @@ class DerivedTokensTests(base.TokenTestCase):
 
     def setUp(self):
         super().setUp()
-        self.root = self.authenticate(
-            user_id=self.user['id'], password=self.user['password']
-        )
+        self.root = self.authenticate(password=self.user['password'])
         self.derived = [
             self.authenticate(token=self.root.id, project_id=project_id)
             for project_id in (self.project_id, self.other_project['id'])
@@ -32,21 +27,8 @@ class DerivedTokensTests(base.TokenTestCase):
         for token in (self.root, *self.derived):
             self.assertValid(token)
 
-    def authenticate(self, **kwargs):
-        token_id = self.get_requested_token(
-            self.build_authentication_request(**kwargs)
-        )
-        return PROVIDERS.token_provider_api.validate_token(token_id)
-
-    def delete_token(self, token, query=''):
-        self.delete(
-            f'/auth/tokens{query}', headers={'X-Subject-Token': token.id}
-        )
-
     def test_derived_tokens_go_with_their_root(self):
-        other = self.authenticate(
-            user_id=self.user['id'], password=self.user['password']
-        )
+        other = self.authenticate(password=self.user['password'])
 
         self.delete_token(self.root)
 

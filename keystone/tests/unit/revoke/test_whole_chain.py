@@ -10,12 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-from keystone.common import provider_api
 import keystone.conf
 from keystone.tests.unit.revoke import base
 
 CONF = keystone.conf.CONF
-PROVIDERS = provider_api.ProviderAPIs
 
 
 class WholeChainTests(base.TokenTestCase):
@@ -37,19 +35,6 @@ class WholeChainTests(base.TokenTestCase):
 
     def rescope(self, token):
         return self.authenticate(token=token.id, project_id=self.project_id)
-
-    def authenticate(self, **kwargs):
-        if 'password' in kwargs:
-            kwargs['user_id'] = self.user['id']
-        token_id = self.get_requested_token(
-            self.build_authentication_request(**kwargs)
-        )
-        return PROVIDERS.token_provider_api.validate_token(token_id)
-
-    def delete_token(self, token, query=''):
-        self.delete(
-            f'/auth/tokens{query}', headers={'X-Subject-Token': token.id}
-        )
 
     def test_off_by_default(self):
         self.assertIs(False, CONF.revoke.whole_chain)
