@@ -102,11 +102,14 @@ class EventReplica:
         """
         return self.sync(self._stamp.read()).is_revoked(token)
 
-    def tree_in_step(self, stamp):
+    def view_in_step(self, stamp):
         """The events as they are, if that is known without a query.
 
         :param stamp: the current stamp
-        :returns: a :class:`~keystone.revoke.tree.RevocationTree`, or None
+        :returns: an object with the
+            :class:`~keystone.revoke.tree.RevocationTree` as ``copy.tree`` and
+            a ``number``, another one after each sync; None if a query is
+            needed
         """
         view = self._view
         if (
@@ -115,7 +118,7 @@ class EventReplica:
             and view.written == self._written
             and 0 <= self._clock() - view.synced_at < self._bound
         ):
-            return view.copy.tree
+            return view
         return None
 
     def sync(self, stamp):

@@ -27,13 +27,15 @@ class Entry:
     """
 
     __slots__ = (
-        'answer', 'began', 'made', 'policy', 'replica', 'stamps', 'tokens',
-        'until',
+        'answer', 'began', 'cleared', 'made', 'policy', 'replica', 'stamps',
+        'tokens', 'until',
     )  # fmt: skip
 
     def __init__(self, look, policy, answer, tokens, until, replica):
         self.answer = answer
         self.began = look.began
+        # Number of the sync by whose events its tokens are not revoked.
+        self.cleared = None
         self.made = look.now
         self.policy = policy
         self.replica = replica
@@ -59,10 +61,19 @@ class Entry:
         ours, now = self.policy, look.policy
         if ours.rules is not now.rules or ours.files != now.files:
             return 'policy'
-        if events is None:
-            events = self.replica.tree_in_step(look.stamps.revocation)
-        if events is None:
+        if events is not None:
+            return self._revoked_by(events)
+        view = self.replica.view_in_step(look.stamps.revocation)
+        if view is None:
             return 'events'
+        if view.number == self.cleared:
+            return None
+        flaw = self._revoked_by(view.copy.tree)
+        if flaw is None:
+            self.cleared = view.number
+        return flaw
+
+    def _revoked_by(self, events):
         for token in self.tokens:
             if events.is_revoked(token):
                 return 'revoked'
