@@ -17,15 +17,11 @@ changed. A decision stands as long as it would find nothing to load.
 """
 
 import collections
-import os
 
-from oslo_config import cfg
 from oslo_policy import policy
 
 from keystone.common.rbac_enforcer import enforcer as rbac_enforcer
-import keystone.conf
-
-CONF = keystone.conf.CONF
+from keystone.common.rbac_enforcer import policy_files
 
 
 class State(collections.namedtuple('State', ('rules', 'files'))):
@@ -51,8 +47,7 @@ class PolicyState:
     """Looks at the policy of one process."""
 
     def __init__(self):
-        self._paths = {}
-        self._named = (None, ())
+        self._files = policy_files.PolicyFiles()
         self._settled = (None, {})
 
     def read(self):
@@ -65,14 +60,7 @@ class PolicyState:
             return None
         if not enforcer.use_conf:
             return State(enforcer.rules, None)
-        path = enforcer.policy_path
-        if path:
-            files = [_look(path)]
-        else:
-            files = self._search(enforcer.policy_file)
-        for folder in self._folders_of(enforcer):
-            files += self._search(folder)
-        return State(enforcer.rules, files)
+        return State(enforcer.rules, self._files.look(enforcer))
 
     def decides_alone(self, rules, action):
         """Tell whether a rule asks nothing but credentials and target.
@@ -90,51 +78,6 @@ class PolicyState:
                 rules[action], rules, set()
             )
         return known[action]
-
-    def _folders_of(self, enforcer):
-        # Reading an option takes longer than looking at a folder.
-        of_enforcer, folders = self._named
-        if of_enforcer is not enforcer:
-            folders = tuple(enforcer.conf.oslo_policy.policy_dirs)
-            self._named = (enforcer, folders)
-        return folders
-
-    def _search(self, name):
-        """Look at the file or folder that oslo.policy finds by a name."""
-        paths = self._paths.get(name)
-        if paths is None:
-            paths = self._paths[name] = [
-                os.path.join(folder, str(name)) for folder in _folders()
-            ]
-        for path in paths:
-            if os.access(path, os.F_OK):
-                return _look_into(path)
-        return []
-
-
-def _folders():
-    """The folders that oslo.config looks for a file in, in its order."""
-    found = [*(CONF.config_dirs or ())]
-    found += [os.path.dirname(path) for path in reversed(CONF.config_file)]
-    found += cfg._get_config_dirs(CONF.project)
-    paths = (os.path.abspath(os.path.expanduser(folder)) for folder in found)
-    return list(dict.fromkeys(paths))
-
-
-def _look(path):
-    try:
-        found = os.stat(path)
-    except OSError:
-        return path, None
-    return path, found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def _look_into(path):
-    found = [_look(path)]
-    if os.path.isdir(path):
-        for name in os.listdir(path):
-            found.append(_look(os.path.join(path, name)))
-    return found
 
 
 def _is_plain(check, rules, seen):

@@ -1,0 +1,94 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the files look like that the policy is loaded from."""
+
+import os
+
+from oslo_config import cfg
+
+import keystone.conf
+
+CONF = keystone.conf.CONF
+
+
+class PolicyFiles:
+    """Looks for the files where oslo.policy would find them.
+
+    For one enforcer after the other: their options are read once for each.
+    """
+
+    def __init__(self):
+        self._paths = {}
+        self._named = (None, ())
+
+    def look(self, enforcer):
+        """Look at the files of an enforcer, without reading them.
+
+        :param enforcer: an :class:`oslo_policy.policy.Enforcer` that reads
+            files
+        :returns: list with a tuple for each file and folder there is. Equal
+            lists mean that there is nothing new to load
+        """
+        path = enforcer.policy_path
+        if path:
+            files = [_look(path)]
+        else:
+            files = self._search(enforcer.policy_file)
+        for folder in self._folders_of(enforcer):
+            files += self._search(folder)
+        return files
+
+    def _folders_of(self, enforcer):
+        # Reading an option takes longer than looking at a folder.
+        of_enforcer, folders = self._named
+        if of_enforcer is not enforcer:
+            folders = tuple(enforcer.conf.oslo_policy.policy_dirs)
+            self._named = (enforcer, folders)
+        return folders
+
+    def _search(self, name):
+        """Look at the file or folder that oslo.policy finds by a name."""
+        paths = self._paths.get(name)
+        if paths is None:
+            paths = self._paths[name] = [
+                os.path.join(folder, str(name)) for folder in _folders()
+            ]
+        for path in paths:
+            if os.access(path, os.F_OK):
+                return _look_into(path)
+        return []
+
+
+def _folders():
+    """The folders that oslo.config looks for a file in, in its order."""
+    found = [*(CONF.config_dirs or ())]
+    found += [os.path.dirname(path) for path in reversed(CONF.config_file)]
+    found += cfg._get_config_dirs(CONF.project)
+    paths = (os.path.abspath(os.path.expanduser(folder)) for folder in found)
+    return list(dict.fromkeys(paths))
+
+
+def _look(path):
+    try:
+        found = os.stat(path)
+    except OSError:
+        return path, None
+    return path, found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _look_into(path):
+    found = [_look(path)]
+    if os.path.isdir(path):
+        for name in os.listdir(path):
+            found.append(_look(os.path.join(path, name)))
+    return found

@@ -1,0 +1,51 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A policy enforcer that loads its rules when there is something to load.
+
+oslo.policy goes through the rules of all APIs at each enforcement, and looks
+for its files by several options, before it comes to the one rule that counts.
+"""
+
+from oslo_policy import policy
+
+from keystone.common.rbac_enforcer import policy_files
+
+
+class Enforcer(policy.Enforcer):
+    """Enforces as oslo.policy does.
+
+    :param conf: :class:`oslo_config.cfg.ConfigOpts`
+    """
+
+    def __init__(self, conf):
+        self._files = policy_files.PolicyFiles()
+        self._loaded = None
+        super().__init__(conf)
+
+    def load_rules(self, force_reload=False):
+        """Load the rules, unless they are those of the files as they are.
+
+        :param force_reload: True to load them in any case
+        """
+        # Before they are read: what changes meanwhile shows the next time.
+        found = self._files.look(self) if self.use_conf else None
+        if (
+            force_reload
+            or not self.rules
+            or self._loaded != self._state(found)
+        ):
+            super().load_rules(force_reload)
+            self._loaded = self._state(found)
+
+    def _state(self, found):
+        return self.use_conf, found, self.rules, len(self.registered_rules)

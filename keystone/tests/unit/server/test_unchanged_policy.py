@@ -1,0 +1,182 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import os
+import random
+
+import fixtures
+from oslo_policy import policy
+
+from keystone.common.rbac_enforcer import enforcer as rbac_enforcer
+from keystone.common.rbac_enforcer import unchanged_policy
+import keystone.conf
+from keystone.tests import unit
+
+CONF = keystone.conf.CONF
+
+_RULES = ('@', '!', 'role:admin', 'role:reader', 'rule:c')
+_NAMES = ('a', 'b', 'c')
+
+
+class UnchangedPolicyTests(unit.TestCase):
+    """Policy files that are loaded when they have changed."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = self.useFixture(fixtures.TempDir()).path
+        self.path = os.path.join(self.folder, 'policy.yaml')
+        self.more = os.path.join(self.folder, 'policy.d')
+        self.config_fixture.config(
+            group='oslo_policy', policy_file=self.path, policy_dirs=[self.more]
+        )
+        self.now = 1_000_000_000
+        self.loads = 0
+
+    def enforcer(self, kind=unchanged_policy.Enforcer):
+        made = kind(CONF)
+        for name in _NAMES:
+            made.register_default(policy.RuleDefault(name, 'role:admin'))
+        return made
+
+    def write(self, path, rules):
+        with open(path, 'w') as stream:
+            if not rules:
+                stream.write('{}\n')
+            for name, rule in rules.items():
+                stream.write(f'"{name}": "{rule}"\n')
+        self.touch(path)
+
+    def touch(self, path):
+        self.now += 1
+        os.utime(path, (self.now, self.now))
+
+    def count_loads(self):
+        load = policy.Enforcer.load_rules
+
+        def counted(enforcer, *args, **kwargs):
+            self.loads += 1
+            return load(enforcer, *args, **kwargs)
+
+        self.useFixture(
+            fixtures.MockPatchObject(policy.Enforcer, 'load_rules', counted)
+        )
+
+    def allows(self, enforcer, name='a', role='reader'):
+        return bool(enforcer.enforce(name, {}, {'roles': [role]}))
+
+    def test_keystone_uses_it(self):
+        made = rbac_enforcer.RBACEnforcer()._enforcer
+
+        self.assertIsInstance(made, unchanged_policy.Enforcer)
+
+    def test_loaded_once(self):
+        self.write(self.path, {'a': 'role:reader'})
+        enforcer = self.enforcer()
+        self.count_loads()
+
+        for _ in range(9):
+            self.assertTrue(self.allows(enforcer))
+
+        # Once more when it is known where the file is.
+        self.assertLessEqual(self.loads, 2)
+
+    def test_changed(self):
+        self.write(self.path, {'a': 'role:reader'})
+        enforcer = self.enforcer()
+        self.assertTrue(self.allows(enforcer))
+
+        self.write(self.path, {'a': '!'})
+
+        self.assertFalse(self.allows(enforcer))
+
+    def test_forced(self):
+        enforcer = self.enforcer()
+        self.allows(enforcer)
+        self.count_loads()
+
+        enforcer.load_rules(force_reload=True)
+
+        self.assertEqual(1, self.loads)
+
+    def test_default_that_is_registered_later(self):
+        enforcer = self.enforcer()
+        self.assertFalse(self.allows(enforcer))
+
+        enforcer.register_default(policy.RuleDefault('late', '@'))
+
+        self.assertTrue(self.allows(enforcer, 'late'))
+
+    def test_cleared(self):
+        self.write(self.path, {'a': '@'})
+        enforcer = self.enforcer()
+        self.assertTrue(self.allows(enforcer))
+
+        enforcer.clear()
+        self.write(self.path, {'a': '!'})
+        enforcer.load_rules(force_reload=True)
+
+        self.assertFalse(self.allows(enforcer))
+
+    def test_random_changes(self):
+        """Whatever is changed, it decides as oslo.policy does."""
+        for seed in range(40):
+            dice = random.Random(seed)
+            for path in (self.path, self.more):
+                self.remove(path)
+            pair = self.enforcer(), self.enforcer(policy.Enforcer)
+            for number in range(12):
+                for path in self.change(dice):
+                    self.touch(path)
+                for name in _NAMES:
+                    for role in ('admin', 'reader'):
+                        ours, theirs = (
+                            self.outcome(one, name, role) for one in pair
+                        )
+                        self.assertEqual(
+                            theirs, ours, f'seed {seed}, change {number}'
+                        )
+
+    def outcome(self, enforcer, name, role):
+        try:
+            return self.allows(enforcer, name, role)
+        except Exception as error:
+            return type(error)
+
+    def remove(self, path):
+        if os.path.isdir(path):
+            for name in os.listdir(path):
+                os.remove(os.path.join(path, name))
+            os.rmdir(path)
+        elif os.path.exists(path):
+            os.remove(path)
+
+    def change(self, dice):
+        """Change something; the folders that this has touched."""
+        rules = {
+            name: dice.choice(_RULES) for name in _NAMES if dice.random() < 0.5
+        }
+        one = os.path.join(self.more, dice.choice(('1.yaml', '2.yaml')))
+        kind = dice.choice(('file', 'no file', 'folder', 'in', 'out', 'none'))
+        if kind == 'file':
+            self.write(self.path, rules)
+        elif kind == 'no file':
+            self.remove(self.path)
+        elif kind == 'folder':
+            os.makedirs(self.more, exist_ok=True)
+            return [self.more]
+        elif kind == 'in' and os.path.isdir(self.more):
+            self.write(one, rules)
+            return [self.more]
+        elif kind == 'out' and os.path.exists(one):
+            os.remove(one)
+            return [self.more]
+        return []
