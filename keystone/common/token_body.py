@@ -53,16 +53,19 @@ class TokenBody(dict):
     used. A copy is a plain dictionary.
 
     :param token: a :class:`~keystone.models.token_model.TokenModel`
+    :param values: what :meth:`without_catalog` gave for the same token;
+        rendered if left out
     """
 
     # What to make the catalog from; None when there is none to make.
     _token = None
 
-    def __init__(self, token):
-        rendered = render_token.render_token_response_from_model(
-            token, include_catalog=False
-        )
-        super().__init__(rendered['token'])
+    def __init__(self, token, values=None):
+        if values is None:
+            values = render_token.render_token_response_from_model(
+                token, include_catalog=False
+            )['token']
+        super().__init__(values)
         if not token.unscoped:
             self._token = token
 
@@ -80,6 +83,14 @@ class TokenBody(dict):
     def get(self, key, default=None):
         """The value of a key, or else the default."""
         return self[key] if key in self else default
+
+    def without_catalog(self):
+        """What is rendered so far: all but the catalog, unless it was read.
+
+        :returns: a plain dictionary
+        """
+        # To copy it as a whole would be a look at all of it.
+        return dict(dict.items(self))
 
     def __reduce_ex__(self, protocol):
         return dict, (dict(self),)

@@ -23,7 +23,11 @@ class Counts(collections.Counter):
     """Counts for the process, and for the request that the thread works on.
 
     Threads that count at the same time may lose one.
+
+    :cvar cache: the name under which the request's are counted
     """
+
+    cache = CACHE
 
     def note(self, what):
         """Count something.
@@ -31,4 +35,4 @@ class Counts(collections.Counter):
         :param what: what happened, with its reason, as in ``miss: changed``
         """
         self[what] += 1
-        counters.count(CACHE, what.replace(': ', '.'))
+        counters.count(self.cache, what.replace(': ', '.'))

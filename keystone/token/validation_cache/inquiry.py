@@ -125,7 +125,16 @@ def key(environ, secret):
     :param secret: 32 random bytes, without which the key tells nothing
     :returns: bytes
     """
-    values = ascii([environ.get(name) for name in _KEYED])
+    return digest([environ.get(name) for name in _KEYED], secret)
+
+
+def digest(values, secret):
+    """Make a key from which nothing can be told.
+
+    :param values: str, or list of str and None
+    :param secret: 32 random bytes
+    :returns: bytes
+    """
     return hashlib.blake2b(
-        values.encode('ascii'), key=secret, digest_size=20
+        ascii(values).encode('ascii'), key=secret, digest_size=20
     ).digest()

@@ -118,16 +118,9 @@ def make(look, environ, recorder, body, policy_state):
     :returns: an :class:`~.entry.Entry`
     :raises NotKept: if the answer may not be given again
     """
-    seconds = lifetime()
-    if not seconds:
-        raise NotKept('off')
-    if not are_backends_settled():
-        raise NotKept('backend')
-
     caller, shown_caller = _caller(environ)
     subject, shown_subject = environ.get(_SUBJECT) or (None, None)
-    _demand_plain(caller)
-    _demand_plain(subject)
+    demand_followed(caller, subject)
 
     # The request may have loaded the rules, from the files as they were.
     policy = policy_state.read()
@@ -137,15 +130,9 @@ def make(look, environ, recorder, body, policy_state):
     if not policy_state.decides_alone(policy.rules, action):
         raise NotKept('policy')
 
-    replica = PROVIDERS.revoke_api.token_check.replica(
-        PROVIDERS.revoke_api.driver
-    )
-    if replica is None:
-        raise NotKept('revocation')
-
-    tokens = [_revocation_values(caller, shown_caller)]
+    shown = [(caller, shown_caller)]
     if subject.id != caller.id:
-        tokens.append(_revocation_values(subject, shown_subject))
+        shown.append((subject, shown_subject))
     try:
         answer = answers.Answer(
             recorder.status,
@@ -156,12 +143,42 @@ def make(look, environ, recorder, body, policy_state):
         )
     except ValueError:
         raise NotKept('headers') from None
-    until = min(
-        look.now + datetime.timedelta(seconds=seconds),
-        _expiry(caller),
-        _expiry(subject),
+    return entry(look, policy, answer, shown)
+
+
+def demand_followed(*tokens):
+    """Let pass what changes in ways that this module follows.
+
+    :param tokens: each a :class:`~keystone.models.token_model.TokenModel`
+    :raises NotKept: if what rests on these tokens may not be kept
+    """
+    if not lifetime():
+        raise NotKept('off')
+    if not are_backends_settled():
+        raise NotKept('backend')
+    for token in tokens:
+        _demand_plain(token)
+
+
+def entry(look, policy, answer, shown):
+    """Make the entry of what rests on tokens.
+
+    :param look: the :class:`~.entry.Look` before it was made
+    :param policy: the :class:`~.policy_state.State` that it rests on
+    :param answer: what is kept
+    :param shown: list with a (token, what it is shown as) for each
+    :returns: an :class:`~.entry.Entry`
+    :raises NotKept: if there is nothing to check revocation by
+    """
+    replica = PROVIDERS.revoke_api.token_check.replica(
+        PROVIDERS.revoke_api.driver
     )
-    return entries.Entry(look, policy, answer, tuple(tokens), until, replica)
+    if replica is None:
+        raise NotKept('revocation')
+    ends = look.now + datetime.timedelta(seconds=lifetime())
+    until = min(ends, *(_expiry(token) for token, _shown in shown))
+    values = tuple(_revocation_values(*each) for each in shown)
+    return entries.Entry(look, policy, answer, values, until, replica)
 
 
 def _caller(environ):

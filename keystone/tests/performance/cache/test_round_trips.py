@@ -77,7 +77,7 @@ class RoundTripsTests(test_v3.RestfulTestCase):
         self.validate(token)
         names = self.validate(token)
         self.assertEqual(1, names.count('get_multi'))
-        self.assertLess(5, names.count('get'))
+        self.assertLess(3, names.count('get'))
 
     def test_revocation(self):
         token = self.get_scoped_token()
