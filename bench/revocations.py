@@ -76,8 +76,7 @@ def run(plan):
     measured = {}
     kept = min(THROUGH_API, counts[-1])
     with rig.both(plan) as sides:
-        for side in sides:
-            through_api(side, kinds, kept)
+        rig.at_once(lambda side: through_api(side, kinds, kept), sides)
         for number in range(repeats):
             for kind in kinds:
                 progress.step(f'round {number + 1} of {repeats}: {kind}')

@@ -73,6 +73,15 @@ def turn(sides, number):
     return sides if number % 2 == 0 else sides[::-1]
 
 
+def at_once(function, things):
+    """Call a function with each of two things, at the same time.
+
+    For what is not measured: each has a processor of its own.
+    """
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        list(pool.map(function, things))
+
+
 @contextlib.contextmanager
 def both(plan, options=None):
     """Start both sides; stop everything at the end.
@@ -118,14 +127,16 @@ def both(plan, options=None):
                 options=settings,
             )
             stack.callback(keystones[name].stop)
-        # At once: it takes most of the time, and one processor each.
-        with concurrent.futures.ThreadPoolExecutor() as pool:
-            list(pool.map(lambda one: one.prepare(), keystones.values()))
-        sides = []
-        for name, keystone in keystones.items():
-            progress.step(f'starting Keystone, {name}')
-            keystone.start()
-            sides.append(Side(name, keystone, database, caches[name], sql))
+        at_once(lambda one: one.prepare(), keystones.values())
+        progress.step(f'starting Keystone: {" and ".join(keystones)}')
+        for keystone in keystones.values():
+            keystone.launch()
+        for keystone in keystones.values():
+            keystone.get_ready()
+        sides = [
+            Side(name, keystone, database, caches[name], sql)
+            for name, keystone in keystones.items()
+        ]
         if far:
             # Not before: the schema is made with a thousand statements.
             far.lengthen(plan.delay)

@@ -51,9 +51,13 @@ def run(plan):
     count, repeats = TOKENS[plan.scale], REPEATS[plan.scale]
     measured, tokens = {}, {}
     with rig.both(plan) as sides:
-        for side in sides:
-            progress.step(f'{side.name}: {count} tokens, each validated')
+        progress.step(f'{count} tokens on each side, each validated')
+
+        def issue(side):
             tokens[side.name] = client.exchanged(side.keystone, count)
+
+        rig.at_once(issue, sides)
+        for side in sides:
             meet(side, tokens[side.name])
         for number in range(repeats):
             for name in LOADS:

@@ -35,6 +35,7 @@ from patchset import wsgi
 
 PATIENCE = 120  # seconds that the server has to load Keystone
 CONNECT = 10  # seconds that a database has to answer
+_READY = 'ready'  # file with a line for each process that is
 SCRIPTS = pathlib.Path(__file__).parent / 'inside'
 MIGRATIONS = 'keystone/common/sql/migrations/versions'
 
@@ -43,8 +44,8 @@ class Deployment:
     """A Keystone that listens on 127.0.0.1.
 
     It keeps all its files in its state folder and reads none outside it.
-    :meth:`start` has to be called by a thread that lives as long as the
-    server: the kernel ends the server with that thread.
+    :meth:`start` and :meth:`launch` have to be called by a thread that lives
+    as long as the server: the kernel ends the server with that thread.
 
     :param tree: path of the source tree to run
     :param environment: a :class:`patchset.environment.Environment`, made
@@ -341,9 +342,16 @@ class Deployment:
         :raises patchset.errors.Error: the port is taken, or the server
             ended or did not get ready in time
         """
+        self.launch()
+        self.get_ready()
+
+    def launch(self):
+        """Start the server, which is not ready yet.
+
+        :raises patchset.errors.Error: the port is taken
+        """
         ports.check(self.port)
-        ready = self.state.path / 'ready'
-        ready.unlink(missing_ok=True)
+        (self.state.path / _READY).unlink(missing_ok=True)
         self._log_start = logs.size(self.log)
         with open(self.log, 'ab', opener=_private) as log:
             self._server = child.start(
@@ -352,7 +360,7 @@ class Deployment:
                     self.port,
                     self.processes,
                     self.threads,
-                    ready.name,
+                    _READY,
                 ),
                 cwd=self.state.path,
                 env=wsgi.variables(self.environment, self.tree),
@@ -361,9 +369,16 @@ class Deployment:
                 umask=0o077,
             )
         self.state.write('pid', f'{self._server.pid}\n')
+
+    def get_ready(self):
+        """Wait until every process of a server that was launched is ready.
+
+        :raises patchset.errors.Error: the server ended or did not get ready
+            in time
+        """
         deadline = time.monotonic() + PATIENCE
         try:
-            while not self._ready(ready):
+            while not self._is_ready():
                 if self._server.poll() is not None:
                     raise self._error('the server did not start')
                 if time.monotonic() > deadline:
@@ -375,7 +390,8 @@ class Deployment:
             self._end_server()
             raise
 
-    def _ready(self, path):
+    def _is_ready(self):
+        path = self.state.path / _READY
         try:
             return len(path.read_text().splitlines()) >= self.processes
         except FileNotFoundError:
