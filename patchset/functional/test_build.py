@@ -12,16 +12,11 @@
 
 """Tests of the wheel."""
 
-import venv
 import zipfile
 
-from patchset import assemble
 from patchset import build
 from patchset import git
-from patchset import process
 from patchset.tests import base
-
-_VERSION = 'import importlib.metadata as m; print(m.version("keystone"))'
 
 
 class WheelTestCase(base.RepositoryTestCase):
@@ -49,33 +44,3 @@ class WheelTestCase(base.RepositoryTestCase):
         self.assertEqual(
             set(git.names(self.tree, 'ls-files', '-z', 'keystone')), packed
         )
-
-    def test_replaces_stock_and_goes_back(self):
-        environment = self.root / 'venv'
-        venv.create(environment, with_pip=True)
-        python = environment / 'bin' / 'python'
-
-        def pip(*arguments):
-            process.run(
-                [python, '-m', 'pip', 'install', '--quiet', '--no-deps',
-                 '--no-index', *arguments],
-            )  # fmt: skip
-            return process.run([python, '-c', _VERSION]).strip()
-
-        # Stock's wheel is made here: the package index has it too, but a
-        # test should not have to go there.
-        git.git(self.tree, 'checkout', '--quiet', assemble.BASE)
-        build.wheel(self.tree, _Stock(self.pin), self.root / 'stock')
-        git.git(self.tree, 'checkout', '--quiet', 'patched')
-        links = ('--find-links', self.root / 'stock')
-        back = f'keystone==={self.pin.version}'
-        self.assertEqual(self.pin.version, pip(*links, back))
-        self.assertEqual(self.pin.local_version, pip(self.wheel('dist')))
-        self.assertEqual(self.pin.version, pip(*links, back))
-
-
-class _Stock:
-    """A pin under which the wheel has upstream's own version."""
-
-    def __init__(self, pin):
-        self.local_version = pin.version
