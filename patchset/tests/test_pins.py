@@ -18,6 +18,7 @@ import fixtures
 import testtools
 
 from patchset import errors
+from patchset import paths
 from patchset import pins
 
 _GOOD = {
@@ -65,3 +66,10 @@ class PinTestCase(testtools.TestCase):
             errors.UsageError, pins.load, '2029.2', self.patches
         )
         self.assertEqual('no release 2029.2; there are: 2030.1', str(error))
+
+
+class ReadmeTestCase(testtools.TestCase):
+    def test_names_each_release_and_its_version(self):
+        text = ' '.join((paths.ROOT / 'README.rst').read_text().split())
+        for release in pins.releases():
+            self.assertIn(f'{release} ({pins.load(release).version})', text)
