@@ -79,7 +79,7 @@ def load(pin, part):
     if not file.is_file():
         raise errors.Error(
             f'{file.relative_to(paths.ROOT)} is missing; make it with '
-            f'./ks test {part} --stock --record'
+            f'./ks test {part} --stock --record --release {pin.release}'
         )
     passed = None
     skipped = set()

@@ -110,7 +110,10 @@ class BaselineTestCase(testtools.TestCase):
 
     def test_no_baseline(self):
         error = self.assertRaises(errors.Error, self.compare, ['a.b'])
-        self.assertIn('./ks test some --stock --record', str(error))
+        self.assertIn(
+            f'./ks test some --stock --record --release {self.pin.release}',
+            str(error),
+        )
 
     def test_a_stock_run_with_failures_is_not_recorded(self):
         error = self.assertRaises(
