@@ -30,9 +30,30 @@ not used then.
     ),
 )
 
+unpatched_nodes = cfg.BoolOpt(
+    'unpatched_nodes',
+    default=False,
+    help=utils.fmt(
+        """
+Whether Keystones without this patch set use the same cache servers, as during
+an upgrade of several nodes. Set this on each patched node before an unpatched
+one runs beside it, and take it out when the last unpatched process has ended.
+Each revocation then empties the token cache of all nodes: unpatched ones keep
+in it that a token is not revoked, and without this accept a token revoked here
+for up to `[token] cache_time` (in seconds, `[cache] expiration_time` where it
+is not set). Neither answers to validations nor copies of cached values are
+kept in the processes, since unpatched nodes do not tell of each change; and
+what is cached in places that unpatched nodes do not know, credentials among
+it, is looked up each time. Revoked tokens, deleted credentials and all that is
+disabled are then refused on either side as soon as an unpatched node would see
+it from another one. Requests cost more while this is set.
+"""
+    ),
+)
+
 
 GROUP_NAME = __name__.split('.')[-1]
-ALL_OPTS = [together]
+ALL_OPTS = [together, unpatched_nodes]
 
 
 def register_opts(conf):

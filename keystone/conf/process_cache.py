@@ -38,12 +38,12 @@ max_age = cfg.IntOpt(
         """
 How long (in seconds) a worker process uses its copy of a value before it asks
 the shared cache again. This is the longest time that a value can still be used
-after an unpatched Keystone has deleted it from the shared cache, as during an
-upgrade, or after a sign of its deletion was lost with a cache server. A lower
-value costs more queries, one per value in use, worker process and interval at
-most. The age of the value itself goes on counting: a copy never outlives the
-`cache_time` of its kind. This has no effect unless `[process_cache] enabled`
-is true.
+after an unpatched Keystone has deleted it from the shared cache while
+`[cache_stamps] unpatched_nodes` is off, or after a sign of its deletion was
+lost with a cache server. A lower value costs more queries, one per value in
+use, worker process and interval at most. The age of the value itself goes on
+counting: a copy never outlives the `cache_time` of its kind. This has no
+effect unless `[process_cache] enabled` is true.
 """
     ),
 )

@@ -41,6 +41,12 @@ class Client:
     def port(self):
         return self._keystone.port
 
+    def restart_with(self, options):
+        """Start it anew, with options on top of those that it has."""
+        more = self._keystone.state.path / 'keystone.conf.d' / 'more.conf'
+        more.write_text(keystone_conf.render(options))
+        self._keystone.restart()
+
     def ask(self, method, path, token=None, subject=None, body=None):
         """Status and subject token of the answer to one request."""
         status, headers, _ = self.call(method, path, token, subject, body)
@@ -73,9 +79,11 @@ class Client:
         status, _, content = self.call('GET', path, token)
         return status, json.loads(content)
 
-    def issue(self, **identity):
+    def issue(self, scope=None, **identity):
         """A token, from a password or from another token."""
         body = {'auth': {'identity': identity}}
+        if scope:
+            body['auth']['scope'] = scope
         status, token = self.ask('POST', '/auth/tokens', body=body)
         assert status == http.client.CREATED, status
         return token
@@ -105,14 +113,17 @@ class KeystonesTestCase(testtools.TestCase):
         return cache.url
 
     def keystones(
-        self, cache, options=None, processes=1, second=None, **revoke
-    ):
+        self, cache, options=None, processes=1, second=None, stock=(),
+        **revoke
+    ):  # fmt: skip
         """Start two Keystones with one database, as root of both the admin.
 
         :param cache: URL, or None
         :param options: more of {section: {option: value}}
         :param processes: how many workers each of them has
         :param second: options of the second one, in the place of the same
+        :param stock: names of those that run the stock tree, of ``one`` and
+            ``two``
         :param revoke: options of ``[revoke]``
         :returns: a client of each, and the admin's password
         """
@@ -131,7 +142,7 @@ class KeystonesTestCase(testtools.TestCase):
         clients = []
         for name, own in (('one', None), ('two', second)):
             keystone = deployment.Deployment(
-                trees.get(pin), venv, self.folder / name,
+                trees.get(pin, name in stock), venv, self.folder / name,
                 port=server.free_port(),
                 database=self.database.url('keystone'),
                 cache=cache, password=password, processes=processes,

@@ -30,6 +30,7 @@ from keystone.common.cache import after_write
 from keystone.common.cache import id_history
 from keystone.common.cache import id_note
 from keystone.common.cache import request_local
+from keystone.common.cache import unpatched_nodes
 import keystone.conf
 
 CONF = keystone.conf.CONF
@@ -179,8 +180,11 @@ def join(region, manager):
     if region.name not in _UNCHANGING:
         for name in ('set', 'set_multi', 'delete', 'delete_multi'):
             setattr(region, name, _telling(region, name))
+    unpatched_nodes.configure(region)
     is_growing = manager._region_key in _GROWING
-    return _add(manager, _Growing if is_growing else Stamp)
+    stamp = _add(manager, _Growing if is_growing else Stamp)
+    stamp.region = region.name
+    return stamp
 
 
 def _add(manager, kind):
@@ -207,7 +211,10 @@ class Stamp:
     """The id of one region, in place of the manager of upstream.
 
     :param manager: a :class:`keystone.common.cache.RegionInvalidationManager`
+    :ivar region: name of the region; None if the id is of no region
     """
+
+    region = None
 
     def __init__(self, manager):
         self.REGION_KEY_PREFIX = manager.REGION_KEY_PREFIX
@@ -243,6 +250,19 @@ class Stamp:
 
         :raises: what the cache server's client raises, if that fails
         """
+        along = self._along()
+        try:
+            return self._invalidate()
+        finally:
+            if along:
+                along.invalidate_region()
+
+    def _along(self):
+        """What unpatched nodes rely on to be invalidated with the region."""
+        along = self.region and unpatched_nodes.dropped_along(self.region)
+        return along and _stamps.get(self.REGION_KEY_PREFIX + along)
+
+    def _invalidate(self):
         if not CONF.cache_stamps.together:
             return self._manager.invalidate_region()
         if not _history.knows(self._region_key):
@@ -307,7 +327,8 @@ class _Ids(dict):
     """The id of each region, by its key.
 
     :ivar are_stored: False if the server did not take some of them, or has
-        others that this process must not use
+        others that this process must not use, or if they do not tell of all
+        changes
     """
 
     are_stored = True
@@ -379,6 +400,8 @@ def take(keys, found, began):
             lost.append(key)
     if lost:
         _replace(region, lost, ids)
+    if unpatched_nodes.are_there():
+        ids.are_stored = False
     return ids
 
 

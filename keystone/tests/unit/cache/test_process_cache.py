@@ -101,6 +101,12 @@ class WhenCopiedTests(ProcessCacheTestCase):
         self.put()
         self.assertNotCopied()
 
+    def test_unpatched_nodes(self):
+        # They tell nobody that they have deleted a single value.
+        self.config_fixture.config(group='cache_stamps', unpatched_nodes=True)
+        self.put()
+        self.assertNotCopied()
+
     def test_cache_of_this_process_alone(self):
         self.config_fixture.config(
             group='cache', backend='dogpile.cache.memory'

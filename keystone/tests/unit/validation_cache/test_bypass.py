@@ -14,6 +14,7 @@ import http.client
 import logging
 
 from keystone.common import authorization
+from keystone.common import cache
 from keystone.common import provider_api
 from keystone.tests import unit
 from keystone.tests.unit.validation_cache import base
@@ -86,6 +87,12 @@ class BypassTests(base.ValidationCacheTestCase):
         token = self.get_scoped_token()
         with self.counted(bypass__method=1):
             self.ask(token, method='DELETE')
+
+    def test_unpatched_nodes(self):
+        self.config_fixture.config(group='cache_stamps', unpatched_nodes=True)
+        # The option is one that a process starts with: begin with other ids.
+        cache.CACHE_REGION.invalidate()
+        self.assertBypassed('stamps', 200)
 
     def test_debug_log(self):
         logging.getLogger('keystone').setLevel(logging.DEBUG)
