@@ -1,0 +1,88 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Whether processes share a cache that keeps what it is given."""
+
+import secrets
+
+from oslo_cache import core as oslo_cache
+
+from keystone.cmd.upgrade_checks import findings
+from keystone.common.cache import shared
+import keystone.conf
+
+CONF = keystone.conf.CONF
+
+# Keeps nothing.
+_NULL = 'dogpile.cache.null'
+
+# Gives one lease time to all that it keeps.
+_ETCD = 'oslo_cache.etcd3gw'
+
+
+def check(commands):
+    return findings.result(
+        _find(), 'Processes share a cache, and it keeps what it is given.'
+    )
+
+
+def _find():
+    backend = CONF.cache.backend
+    if not CONF.cache.enabled or backend == _NULL:
+        yield (
+            findings.WARNING,
+            'Nothing is cached: each request is computed anew, and asks the '
+            'database whether a token is revoked. Set [cache] enabled, '
+            'backend and the servers.',
+        )
+        return
+    if not shared.is_shared():
+        yield (
+            findings.WARNING,
+            f'[cache] backend is {backend}, which is not known to be shared '
+            'by processes. Unless there is only one process, users, projects '
+            'and grants that one of them disables or removes are accepted by '
+            'the others for the lifetime of what they have cached. Answers '
+            'to validations are not kept.',
+        )
+        return
+    if backend == _ETCD:
+        yield (
+            findings.WARNING,
+            f'{_ETCD} lets the ids of the cache regions expire, and with '
+            'them everything that is cached. Use memcached, Redis or Valkey.',
+        )
+    if not _keeps():
+        yield (
+            findings.FAILURE,
+            'The cache does not return what it was just given: are the '
+            'servers right, and can they be reached? What this node '
+            'invalidates does not reach the others, which accept what it '
+            'disables until their values expire, and tokens that it revokes '
+            f'for [revoke] sync_interval, {CONF.revoke.sync_interval} '
+            'seconds.',
+        )
+
+
+def _keeps():
+    """Whether the cache has a value that was put there."""
+    region = oslo_cache.create_region()
+    try:
+        oslo_cache.configure_cache_region(CONF, region)
+        key = f'keystone-status-{secrets.token_hex(16)}'
+        region.set(key, key)
+        found = region.get(key)
+        region.delete(key)
+    except Exception:
+        # Its text can name accounts.
+        return False
+    return found == key

@@ -1,0 +1,87 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""``keystone-status upgrade check`` in a process, with a configuration."""
+
+import json
+import os
+import subprocess
+import sys
+
+import fixtures
+import sqlalchemy
+
+from keystone.assignment.role_backends import sql_model
+from keystone.tests import unit
+
+STATUS = 'import sys; from keystone.cmd import status; sys.exit(status.main())'
+
+
+class StatusTestCase(unit.BaseTestCase):
+    """Writes configuration files, and runs the command with them."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = self.useFixture(fixtures.TempDir()).path
+        self.database = f'sqlite:///{self.folder}/keystone.db'
+        engine = sqlalchemy.create_engine(self.database)
+        self.addCleanup(engine.dispose)
+        for model in (sql_model.RoleTable, sql_model.RoleOption):
+            model.__table__.create(engine)
+
+    def configure(self, options):
+        """Write a configuration file.
+
+        :param options: {section: {option: value}}
+        :returns: its path
+        """
+        path = os.path.join(self.folder, 'keystone.conf')
+        keys = {'key_repository': self.folder}
+        options = {
+            'database': {'connection': self.database},
+            'fernet_tokens': keys,
+            'fernet_receipts': keys,
+            **options,
+        }
+        with open(path, 'w') as file:
+            for section, pairs in options.items():
+                file.write(f'[{section}]\n')
+                for name, value in pairs.items():
+                    file.write(f'{name} = {value}\n')
+        return path
+
+    def start(self, options, *words):
+        """Run the command.
+
+        :returns: its exit code, and what it printed
+        """
+        process = subprocess.run(
+            [
+                sys.executable, '-Wignore', '-c', STATUS, '--config-file',
+                self.configure(options), 'upgrade', 'check', *words,
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )  # fmt: skip
+        return process.returncode, process.stdout
+
+    def run_checks(self, options):
+        """Run the command.
+
+        :returns: its exit code, and {check: (code, details)}
+        """
+        code, out = self.start(options, '--json')
+        checks = json.loads(out.splitlines()[-1])['checks']
+        return code, {
+            one['check']: (one['result'], one['details']) for one in checks
+        }

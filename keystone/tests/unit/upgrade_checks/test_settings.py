@@ -1,0 +1,183 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+from oslo_upgradecheck import upgradecheck
+
+from keystone.cmd import upgrade_checks
+from keystone.tests.unit.cache_lifetimes import memcached_server
+from keystone.tests.unit.upgrade_checks import base
+
+SUCCESS = upgradecheck.Code.SUCCESS
+WARNING = upgradecheck.Code.WARNING
+FAILURE = upgradecheck.Code.FAILURE
+
+CACHE = 'Cache that processes share'
+LIFETIMES = 'Lifetimes of cached values'
+EVENTS = 'Revocation events'
+ANSWERS = 'Answers to validations'
+SWITCHES = 'Switches of fixes'
+UNPATCHED = 'Unpatched nodes'
+
+
+class SettingsTests(base.StatusTestCase):
+    """What the command says of settings that defeat the patch set."""
+
+    def setUp(self):
+        super().setUp()
+        self.memcached = self.useFixture(memcached_server.MemcachedServer())
+        self.cache = {
+            'enabled': True,
+            'backend': 'dogpile.cache.memcached',
+            'memcache_servers': self.memcached.address,
+        }
+
+    def check(self, **options):
+        """The results of the checks of this patch set, by name.
+
+        The cache is the memcached, where ``cache`` does not say otherwise.
+        """
+        options['cache'] = {**self.cache, **options.get('cache', {})}
+        code, results = self.run_checks(options)
+        # The worst of all, upstream's among them, is the exit code.
+        self.assertEqual(max(code for code, _ in results.values()), code)
+        return {name: results[name] for name, _ in upgrade_checks.CHECKS}
+
+    def assertFound(self, results, name, code, *texts):
+        self.assertEqual(code, results[name][0], results[name])
+        for text in texts:
+            self.assertIn(text, results[name][1])
+
+    def assertFine(self, results, *names):
+        for name in names:
+            self.assertFound(results, name, SUCCESS)
+
+    def test_as_recommended(self):
+        results = self.check()
+        self.assertEqual(
+            [CACHE, LIFETIMES, EVENTS, ANSWERS, SWITCHES, UNPATCHED],
+            list(results),
+        )
+        self.assertFine(results, *results)
+        self.assertIn('set', self.memcached.commands)
+        # What was put there is gone.
+        self.assertEqual({}, self.memcached.items)
+
+    def test_cache_is_off(self):
+        # As upstream has it.
+        results = self.check(cache={'enabled': False}, token={'cache_time': 0})
+        self.assertFound(results, CACHE, WARNING, 'Nothing is cached')
+        self.assertFine(results, LIFETIMES, ANSWERS)
+        self.assertEqual([], self.memcached.commands)
+
+    def test_cache_of_one_process(self):
+        results = self.check(
+            cache={'backend': 'oslo_cache.dict'},
+            revoke={'sync_interval': 100, 'sync_interval_without_cache': 7},
+        )
+        self.assertFound(results, CACHE, WARNING, 'oslo_cache.dict')
+        self.assertFound(
+            results, EVENTS, FAILURE, 'sync_interval_without_cache is 7'
+        )
+        self.assertNotIn('100', results[EVENTS][1])
+        self.assertFine(results, ANSWERS)
+
+    def test_server_that_is_gone(self):
+        self.memcached.stop()
+        results = self.check(revoke={'sync_interval': 23})
+        self.assertFound(results, CACHE, FAILURE, '23 seconds')
+
+    def test_lifetimes(self):
+        results = self.check(
+            cache={'expiration_time': 7200},
+            identity={'cache_time': -1},
+            role={'cache_time': 0},
+            resource={'cache_time': 3600},
+            catalog={'caching': False},
+            process_cache={'max_age': 61},
+        )
+        self.assertFound(
+            results, LIFETIMES, WARNING, '[catalog] caching is off',
+            '[cache] expiration_time is 7200', '[identity] cache_time is -1',
+            'for ever', '[role] cache_time is 0', 'max_age is 61',
+        )  # fmt: skip
+        self.assertNotIn('[resource]', results[LIFETIMES][1])
+        self.assertFound(results, ANSWERS, WARNING, 'None are kept')
+
+    def test_revocation_and_server_that_takes_nothing(self):
+        self.memcached.takes = False
+        results = self.check(
+            revoke={
+                'sync_interval': 61,
+                'sync_interval_without_cache': 7,
+                'sync_overlap': 9,
+                'recount_interval': 0,
+                'prune_interval': 0,
+            },
+            security_compliance={'disable_user_account_days_inactive': 9},
+        )
+        self.assertFound(
+            results, EVENTS, WARNING, 'sync_interval is 61',
+            'sync_overlap is 9', 'recount_interval is 0',
+            'prune_interval is 0',
+        )  # fmt: skip
+        # It has no effect where a cache is shared.
+        self.assertNotIn('without_cache', results[EVENTS][1])
+        self.assertFound(results, CACHE, FAILURE, '61 seconds')
+        self.assertFound(results, ANSWERS, SUCCESS, 'change with time')
+
+    def test_answers(self):
+        results = self.check(
+            token={
+                'validation_cache_time': 4000,
+                'validation_cache_size': 0,
+                'cache_time': 5000,
+            },
+            cache={'expiration_time': 5000},
+            identity={'cache_time': 5000},
+            DEFAULT={'debug': True},
+        )
+        self.assertFound(
+            results, ANSWERS, WARNING, 'validation_cache_time is 4000',
+            'validation_cache_size is 0', 'debug is on',
+        )  # fmt: skip
+
+    def test_switches(self):
+        results = self.check(
+            cache={'expire_in_backend': False, 'survive_failures': False},
+            cache_stamps={'together': False},
+            catalog={'in_process': False},
+            credential={'cache_decrypted': False},
+            process_cache={'enabled': False, 'max_age': 100},
+            revoke={'use_tree': False, 'recount_interval': 0},
+            token={'validation_cache': False, 'validation_cache_time': 0},
+        )
+        self.assertFound(
+            results, SWITCHES, WARNING, '[cache] expire_in_backend is off',
+            '[cache] survive_failures is off', '[cache_stamps] together',
+            '[catalog] in_process', '[credential] cache_decrypted',
+            '[process_cache] enabled', '[revoke] use_tree',
+            '[token] validation_cache is off',
+        )  # fmt: skip
+        # What is off is not complained of twice.
+        self.assertFine(results, LIFETIMES, EVENTS, ANSWERS)
+
+    def test_unpatched_nodes_in_the_form_for_people(self):
+        code, out = self.start(
+            {'cache': self.cache, 'cache_stamps': {'unpatched_nodes': True}}
+        )
+        self.assertEqual(WARNING, code)
+        for name, _ in upgrade_checks.CHECKS:
+            self.assertIn(f'Check: {name}', out)
+        self.assertEqual(1, out.count('Result: Warning'))
+        self.assertIn('unpatched_nodes is on', out)
+        self.assertIn('None are kept while unpatched nodes', out)
