@@ -24,8 +24,8 @@ import threading
 from patchset import child
 from patchset import errors
 from patchset import paths
-from patchset import process
 from patchset import progress
+from patchset.testing import durations
 from patchset.testing import results
 
 _READER = pathlib.Path(__file__).parent / 'subunit_lines.py'
@@ -100,12 +100,12 @@ class Suite:
                 raise self._unloaded(log)
         return set(output.split())
 
-    def run(self, expression=None, *, concurrency=1, expected=None):
+    def run(self, expression=None, *, concurrency=1, ids=()):
         """Run the tests, and say how it goes.
 
         :param expression: regular expression that the ids must match
         :param concurrency: number of processes to spread the tests over
-        :param expected: number of tests, where it is known
+        :param ids: ids of the tests, where they are known
         :returns: a :class:`patchset.testing.results.Report`
         :raises patchset.errors.Error: the tests could not be loaded
         """
@@ -116,7 +116,7 @@ class Suite:
             suite = self._start(
                 folder, 'run', expression,
                 '--subunit', f'--concurrency={concurrency}',
-                stdout=subprocess.PIPE, stderr=log,
+                ids=ids, stdout=subprocess.PIPE, stderr=log,
             )  # fmt: skip
             stack.callback(child.stop, suite)
             reader = child.start(
@@ -126,7 +126,7 @@ class Suite:
             stack.enter_context(reader.stdout)
             stack.callback(child.stop, reader)
             suite.stdout.close()  # the reader has it
-            stack.enter_context(_telling(self.label, report, expected))
+            stack.enter_context(_telling(self.label, report, len(ids)))
             times = []
             for line in reader.stdout:
                 test = json.loads(line)
@@ -145,12 +145,11 @@ class Suite:
         if kind == 'failed' and not self._quiet:
             progress.say(f'FAILED {test["id"]}\n{test["text"]}\n')
 
-    def _start(self, temporary, verb, expression, *options, **streams):
-        stestr = self._environment.bin / 'stestr'
-        repository = f'--repo-url={temporary}'
-        process.run([stestr, repository, 'init'], cwd=self._tree)
+    def _start(self, temporary, verb, expression, *options, ids=(), **streams):
+        durations.make_repository(pathlib.Path(temporary), ids)
         command = [
-            stestr, repository, *self._selection(temporary), verb, *options
+            self._environment.bin / 'stestr', f'--repo-url={temporary}',
+            *self._selection(temporary), verb, *options,
         ]  # fmt: skip
         if expression:
             command += ['--', expression]
@@ -163,7 +162,7 @@ class Suite:
 
     def _selection(self, temporary):
         options = [f'--group-regex={self._group}'] if self._group else []
-        if self._modules is None:
+        if self._folder:
             return [
                 *options,
                 f'--test-path={self._folder}',

@@ -79,9 +79,7 @@ class Tempest:
                     tempest_conf.render(keystone, folder, self._settings)
                 )
                 return ids, suite.run(
-                    expression,
-                    concurrency=self._options.concurrency,
-                    expected=len(ids),
+                    expression, concurrency=self._options.concurrency, ids=ids
                 )
 
     def _suite(self, folder):

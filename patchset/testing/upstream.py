@@ -39,7 +39,7 @@ def run(options):
     """
     venv = environment.Environment(options.pin.release, 'test').ensure()
     tree = trees.get(options.pin, options.stock)
-    expected = None
+    ids = ()
     expression = options.expression
     if not options.record:
         pristine = trees.get(options.pin, stock=True)
@@ -47,7 +47,6 @@ def run(options):
             f'{options.label("upstream")}-ids', venv, pristine, folder=TESTS
         )
         ids = stock.ids(options.expression)
-        expected = len(ids)
         # The part unit runs those of the topics.
         ours = '|'.join(map(re.escape, sorted(unit.added(tree, pristine))))
         if ours:
@@ -64,7 +63,7 @@ def run(options):
             },
         )  # fmt: skip
         report = suite.run(
-            expression, concurrency=options.concurrency, expected=expected
+            expression, concurrency=options.concurrency, ids=ids
         )
     if options.record:
         baseline.record(options.pin, 'upstream', report)

@@ -129,6 +129,8 @@ class Here:
 
 
 class SuiteTestCase(testtools.TestCase):
+    """A suite that each test may add to."""
+
     def setUp(self):
         super().setUp()
         self.tree = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
@@ -156,54 +158,56 @@ class SuiteTestCase(testtools.TestCase):
             'small', Here, self.tree, variables={'COLOUR': 'blue'}, **options
         )
 
-    def test_each_kind_counts(self):
-        for concurrency in (1, 2):
-            report = self.suite().run(concurrency=concurrency)
-            self.assertEqual(results.Result(3, 3, 3), report.result)
-            kinds = 'small.test_kinds.Kinds'
-            self.assertEqual(
-                {
-                    f'{kinds}.test_fails',
-                    f'{kinds}.test_passes_where_it_should_not',
-                    'small.test_kinds.Log.test_logs_and_fails',
-                },
-                report.failed.keys(),
-            )
-            self.assertIn('1 != 2', report.failed[f'{kinds}.test_fails'])
-            self.assertEqual(
-                {
-                    f'{kinds}.test_skips': 'not today',
-                    'small.test_kinds.Log.test_logs_and_skips': 'after a line',
-                    'setUpClass (small.test_kinds.Shared)': 'no cloud',
-                },
-                report.skipped,
-            )
-
-    def test_a_traceback_is_said_once(self):
-        self.suite().run(r'test_fails$')
-        self.assertEqual(1, len(self.said))
-        self.assertIn('FAILED small.test_kinds.Kinds.test_fails', *self.said)
-        self.assertIn('AssertionError: 1 != 2', *self.said)
-
-    def test_or_not_at_all(self):
-        report = self.suite(quiet=True).run(r'test_fails$')
-        self.assertEqual(1, report.result.failed)
-        self.assertEqual([], self.said)
-
-    def test_a_long_log_is_cut(self):
+    def test_what_one_process_finds(self):
         suite = self.suite()
-        suite.run('test_logs_and_fails')
-        text = '\n'.join(self.said)
-        self.assertIn('AssertionError: after 99 lines\n', text)
-        self.assertIn('log, 99 lines; the last ones:\nline 79.\n', text)
-        self.assertIn('line 98.\n', text)
-        self.assertNotIn('line 78.', text)
+        report = suite.run()
+        self.assert_each_kind_counts(report)
+        self.assert_tracebacks_are_said_once()
+        self.assertIn('words of a test', suite.log.read_text())
         self.assertIn('line 0.\n', suite.log.read_text())
 
-    def test_words_of_the_tests_are_in_the_log(self):
-        suite = self.suite()
-        suite.run('test_passes$')
-        self.assertIn('words of a test', suite.log.read_text())
+    def test_what_two_processes_find_and_leave(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        self.useFixture(fixtures.MonkeyPatch('tempfile.tempdir', folder))
+        before = sorted(self.tree.rglob('*'))
+        report = self.suite(quiet=True).run(concurrency=2)
+        self.assert_each_kind_counts(report)
+        self.assertEqual([], self.said)
+        self.suite().ids()
+        self.assertEqual(before, sorted(self.tree.rglob('*')))
+        self.assertEqual([], os.listdir(folder))
+
+    def assert_each_kind_counts(self, report):
+        self.assertEqual(results.Result(3, 3, 3), report.result)
+        kinds = 'small.test_kinds.Kinds'
+        self.assertEqual(
+            {
+                f'{kinds}.test_fails',
+                f'{kinds}.test_passes_where_it_should_not',
+                'small.test_kinds.Log.test_logs_and_fails',
+            },
+            report.failed.keys(),
+        )
+        self.assertIn('1 != 2', report.failed[f'{kinds}.test_fails'])
+        self.assertEqual(
+            {
+                f'{kinds}.test_skips': 'not today',
+                'small.test_kinds.Log.test_logs_and_skips': 'after a line',
+                'setUpClass (small.test_kinds.Shared)': 'no cloud',
+            },
+            report.skipped,
+        )
+
+    def assert_tracebacks_are_said_once(self):
+        self.assertEqual(3, len(self.said))
+        said = '\n'.join(self.said)
+        self.assertIn('FAILED small.test_kinds.Kinds.test_fails', said)
+        self.assertIn('AssertionError: 1 != 2', said)
+        self.assertIn('AssertionError: after 99 lines\n', said)
+        # A long log is cut.
+        self.assertIn('log, 99 lines; the last ones:\nline 79.\n', said)
+        self.assertIn('line 98.\n', said)
+        self.assertNotIn('line 78.', said)
 
     def test_a_process_that_ends_is_a_failure(self):
         self.write('small/test_crash.py', _CRASH)
@@ -247,18 +251,6 @@ class SuiteTestCase(testtools.TestCase):
         self.write('small/test_broken.py', 'import no_such_module\n')
         report = self.suite().run()
         self.assertEqual(results.Result(3, 4, 3), report.result)
-
-    def test_the_tree_stays_clean(self):
-        before = sorted(self.tree.rglob('*'))
-        self.suite().run(concurrency=2)
-        self.assertEqual(before, sorted(self.tree.rglob('*')))
-
-    def test_no_temporary_file_is_left(self):
-        folder = self.useFixture(fixtures.TempDir()).path
-        self.useFixture(fixtures.MonkeyPatch('tempfile.tempdir', folder))
-        self.suite().run(concurrency=2)
-        self.suite().ids()
-        self.assertEqual([], os.listdir(folder))
 
 
 class SignalTestCase(testtools.TestCase):
