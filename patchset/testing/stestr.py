@@ -23,6 +23,7 @@ import threading
 
 from patchset import child
 from patchset import errors
+from patchset import inside
 from patchset import paths
 from patchset import progress
 from patchset.testing import durations
@@ -32,11 +33,25 @@ _READER = pathlib.Path(__file__).parent / 'subunit_lines.py'
 _NO_MATCH = "regex doesn't match with anything"  # stestr's words
 _EVERY = 20  # seconds between two lines of progress
 _SLOWEST = 30  # how many tests the log names with their times
-# Stands in for a folder of tests.
+# Stand in for a folder of tests.
 _NAMED = """\
 def load_tests(loader, tests, pattern):
     return loader.loadTestsFromNames({modules})
 """
+_SETS = """\
+import pathlib
+import sys
+
+sys.path.append({scripts!r})
+
+import until_failure
+
+def load_tests(loader, tests, pattern):
+    return until_failure.load(
+        loader, {sets!r}, pathlib.Path({marks!r}), {last!r}
+    )
+"""
+_SCRIPTS = pathlib.Path(inside.__file__).parent
 
 
 def both(*expressions):
@@ -60,6 +75,8 @@ class Suite:
     :param top: folder that the names of its modules start at, likewise
     :param modules: names of the tests' modules, or of classes in them,
         instead of a folder: other modules are not even imported
+    :param sets: {name: modules} instead, of which each set runs until one
+        of its tests fails
     :param variables: environment variables of the tests
     :param group: regular expression; tests whose ids agree in what it
         matches run in the same process
@@ -68,7 +85,7 @@ class Suite:
 
     def __init__(
         self, label, environment, tree, *, folder=None, top='.',
-        modules=None, variables=None, group=None, quiet=False,
+        modules=None, sets=None, variables=None, group=None, quiet=False,
     ):  # fmt: skip
         self.label = label
         self.log = paths.BUILD / 'testing' / f'{label}.log'
@@ -77,6 +94,7 @@ class Suite:
         self._folder = folder
         self._top = top
         self._modules = modules
+        self._sets = sets
         self._variables = variables or {}
         self._group = group
         self._quiet = quiet
@@ -170,10 +188,20 @@ class Suite:
             ]
         named = pathlib.Path(temporary) / 'named'
         named.mkdir()
-        (named / 'test_named.py').write_text(
-            _NAMED.format(modules=sorted(self._modules))
-        )
+        (named / 'test_named.py').write_text(self._script(temporary))
         return [*options, f'--test-path={named}', f'--top-dir={named}']
+
+    def _script(self, temporary):
+        if self._sets is None:
+            return _NAMED.format(modules=sorted(self._modules))
+        marks = pathlib.Path(temporary) / 'marks'
+        marks.mkdir()
+        return _SETS.format(
+            scripts=str(_SCRIPTS),
+            sets=self._sets,
+            marks=str(marks),
+            last=sorted(durations.known()),
+        )
 
     def _variables_in(self, temporary):
         # A cloud that the user's shell is set to is none of the tests'.

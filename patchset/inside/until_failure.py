@@ -1,0 +1,99 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tests in sets, of which each runs until one of its tests fails.
+
+For the environment that the tests run in: it needs nothing but unittest.
+"""
+
+import unittest
+
+
+class Watch:
+    """A result for one test, which remembers whether that failed.
+
+    For unittest it is one of its own: what a class sets up is torn down
+    after each test.
+    """
+
+    _previousTestClass = None
+    _testRunEntered = False
+
+    def __init__(self, result):
+        self.failed = False
+        self._result = result
+
+    def __getattr__(self, name):
+        return getattr(self._result, name)
+
+    def addError(self, *args, **kwargs):
+        """Take note, and hand on."""
+        self.failed = True
+        self._result.addError(*args, **kwargs)
+
+    def addFailure(self, *args, **kwargs):
+        """Take note, and hand on."""
+        self.failed = True
+        self._result.addFailure(*args, **kwargs)
+
+
+class UntilFailure(unittest.TestSuite):
+    """Tests that are left out once one of their set has failed.
+
+    :param tests: the tests, in order
+    :param mark: path of a file that says so, to the other processes that
+        run tests of the same set as well
+    """
+
+    def __init__(self, tests, mark):
+        super().__init__(tests)
+        self._mark = mark
+
+    def run(self, result, debug=False):
+        """Run the tests as far as is needed."""
+        for test in self:
+            if self._mark.exists():
+                break
+            watch = Watch(result)
+            unittest.TestSuite([test]).run(watch, debug)
+            if watch.failed:
+                self._mark.touch()
+        return result
+
+
+def flat(suite):
+    """The tests of a suite and of the suites in it."""
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from flat(test)
+        else:
+            yield test
+
+
+def load(loader, sets, folder, last=()):
+    """Load the tests of several sets.
+
+    :param loader: a :class:`unittest.TestLoader`
+    :param sets: {name: names of modules}
+    :param folder: path of a folder, for the marks
+    :param last: ids of the tests that come last in their set
+    """
+    return unittest.TestSuite(
+        UntilFailure(
+            sorted(
+                flat(loader.loadTestsFromNames(modules)),
+                key=lambda test: test.id() in last,
+            ),
+            folder / name,
+        )
+        for name, modules in sets.items()
+    )
