@@ -64,6 +64,7 @@ def run(options):
             for name in NAMES
             if stands(tree, name)
         ],
+        rare_gc=True,
     )  # fmt: skip
     report = suite.run(options.expression, concurrency=options.concurrency)
     return report.result

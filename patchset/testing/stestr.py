@@ -77,6 +77,8 @@ class Suite:
         instead of a folder: other modules are not even imported
     :param sets: {name: modules} instead, of which each set runs until one
         of its tests fails
+    :param rare_gc: collect cyclic garbage seldom, which leaves more time to
+        tests that build much
     :param variables: environment variables of the tests
     :param group: regular expression; tests whose ids agree in what it
         matches run in the same process
@@ -85,7 +87,8 @@ class Suite:
 
     def __init__(
         self, label, environment, tree, *, folder=None, top='.',
-        modules=None, sets=None, variables=None, group=None, quiet=False,
+        modules=None, sets=None, rare_gc=False, variables=None, group=None,
+        quiet=False,
     ):  # fmt: skip
         self.label = label
         self.log = paths.BUILD / 'testing' / f'{label}.log'
@@ -95,6 +98,7 @@ class Suite:
         self._top = top
         self._modules = modules
         self._sets = sets
+        self._path = [_SCRIPTS / 'rare_gc', tree] if rare_gc else [tree]
         self._variables = variables or {}
         self._group = group
         self._quiet = quiet
@@ -209,6 +213,7 @@ class Suite:
         return {
             **mine,
             **self._environment.variables(self._tree),
+            'PYTHONPATH': os.pathsep.join(map(str, self._path)),
             'PYTHON': str(self._environment.python),
             # Trees stay as they are: compiled code and files go elsewhere.
             'PYTHONPYCACHEPREFIX': str(paths.BUILD / 'pycache'),

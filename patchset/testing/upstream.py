@@ -55,7 +55,7 @@ def run(options):
     progress.step('starting MariaDB and PostgreSQL')
     with mariadb.MariaDB() as mysql, postgresql.PostgreSQL() as postgres:
         suite = stestr.Suite(
-            options.label('upstream'), venv, tree, folder=TESTS,
+            options.label('upstream'), venv, tree, folder=TESTS, rare_gc=True,
             variables={
                 'OS_TEST_DBAPI_ADMIN_CONNECTION': ';'.join(
                     ['sqlite://', mysql.admin_url, postgres.admin_url]

@@ -79,6 +79,15 @@ class Variables(unittest.TestCase):
         self.assertEqual('blue', os.environ['COLOUR'])
         self.assertNotIn('OS_CLOUD', os.environ)
 """
+_GARBAGE = """
+import gc
+import unittest
+
+
+class Garbage(unittest.TestCase):
+    def test_often(self):
+        self.assertLess(gc.get_threshold()[0], 5000)
+"""
 # Its class is set up for each test.
 _TOPIC = """
 import os
@@ -267,6 +276,14 @@ class SuiteTestCase(testtools.TestCase):
         self.write('small/test_broken.py', 'import no_such_module\n')
         report = self.suite(modules=['small.test_kinds']).run()
         self.assertEqual(results.Result(3, 3, 3), report.result)
+
+    def test_garbage_is_collected_seldom_where_asked(self):
+        self.write('small/test_gc.py', _GARBAGE)
+        found = {
+            rare: bool(self.suite(rare_gc=rare).run('test_often').failed)
+            for rare in (False, True)
+        }
+        self.assertEqual({False: False, True: True}, found)
 
     def test_a_set_runs_until_a_test_of_it_fails(self):
         for name, how in (
