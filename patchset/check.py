@@ -13,6 +13,7 @@
 """Is everything below patches/ and keystone/ in order?"""
 
 import ast
+from concurrent import futures
 import dataclasses
 import pathlib
 import re
@@ -69,10 +70,13 @@ def check(pin, source, python, root=paths.ROOT):
         progress.step('each patch applies exactly')
         round_trip(pin, tree, root)
         progress.step('assemble, then refresh, changes nothing')
-        importable(tree, topics, python)
-        progress.step('each module of the topics imports')
-        independence(tree, topics, pathlib.Path(temporary))
-        progress.step('each topic stands on those it depends on')
+        with futures.ThreadPoolExecutor() as pool:
+            folder = pathlib.Path(temporary)
+            independent = pool.submit(independence, tree, topics, folder)
+            importable(tree, topics, python)
+            progress.step('each module of the topics imports')
+            independent.result()
+            progress.step('each topic stands on those it depends on')
     return figures(topics, root)
 
 
@@ -205,12 +209,21 @@ def independence(tree, topics, temporary):
     ).split()
     clone = temporary / 'clone'
     git.git(tree, 'clone', '--quiet', '--shared', tree, clone)
+    # What was made for a topic is where later ones that need it start.
+    made = {(): assemble.BASE}
     for topic in topics:
-        git.git(clone, 'checkout', '--quiet', assemble.BASE)
         wanted = export.closure(topics, topic.name)
-        for one, commit in zip(topics, commits, strict=True):
-            if one.name in wanted:
-                export.pick(clone, one, commit)
+        waiting = [
+            (one, commit)
+            for one, commit in zip(topics, commits, strict=True)
+            if one.name in wanted
+        ]
+        names = tuple(one.name for one, _ in waiting)
+        start = max(n for n in range(len(names)) if names[:n] in made)
+        git.git(clone, 'checkout', '--quiet', made[names[:start]])
+        for number, (one, commit) in enumerate(waiting[start:], start + 1):
+            export.pick(clone, one, commit)
+            made[names[:number]] = assemble.head(clone)
         for name in modules(topic):
             for needed in imports(clone / name):
                 if not stands(clone, needed):
