@@ -22,6 +22,7 @@ import fixtures
 import testtools
 
 from patchset import assemble
+from patchset import export
 from patchset import paths
 from patchset import pins
 from patchset import series
@@ -67,10 +68,42 @@ class RepositoryTestCase(testtools.TestCase):
         """The topics of the copy."""
         return series.load(self.pin.release, self.root / 'patches')
 
+    def only(self, *names):
+        """Leave some topics in the copy, with those that they depend on.
+
+        The release is the only one then, and whatever takes time with each
+        topic takes less.
+        """
+        self.without_other_releases()
+        topics = self.topics()
+        wanted = set().union(*(export.closure(topics, one) for one in names))
+        files, listed = set(), ''
+        for topic in topics:
+            if topic.name in wanted:
+                files.update(topic.adds)
+                listed += f'{topic.path.name}\n'
+            else:
+                topic.path.unlink()
+        (self.patches / 'series').write_text(listed)
+        for path in (self.root / 'keystone').rglob('*'):
+            if path.is_file():
+                if path.relative_to(self.root).as_posix() not in files:
+                    path.unlink()
+
     def assemble(self):
-        """Assemble the copy's topics in a folder of their own."""
+        """Assemble the copy's topics in a folder of their own.
+
+        A copy of the tree that this repository's own ``./ks`` has assembled
+        does, where that is of the same patches and overlay files.
+        """
         tree = self.root / f'tree-{self.pin.release}'
-        assemble.build(self.pin, self.source, self.topics(), tree, self.root)
+        topics = self.topics()
+        made = assemble.ensure(self.pin)
+        inputs = assemble.digest(self.pin, topics, self.root)
+        if assemble.read_mark(made, 'inputs') == inputs:
+            shutil.copytree(made, tree)
+        else:
+            assemble.build(self.pin, self.source, topics, tree, self.root)
         return tree
 
     def with_hunks(self):
