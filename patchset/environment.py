@@ -91,12 +91,16 @@ class Environment:
 
 
 def install(python, lock):
-    """Install exactly what a lock file names, hashes checked."""
+    """Install exactly what a lock file names, hashes checked.
+
+    Nothing is compiled in advance: programs look for compiled files
+    elsewhere, see :meth:`Environment.variables`.
+    """
     process.run(
         [
             python, '-m', 'pip', 'install', '--quiet', '--no-input',
             '--disable-pip-version-check', '--no-deps', '--require-hashes',
-            '--requirement', lock,
+            '--no-compile', '--requirement', lock,
         ],
         what=f'installing {lock.name}',
     )  # fmt: skip
