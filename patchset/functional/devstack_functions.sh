@@ -27,17 +27,26 @@ function echo_summary {
     echo "$@"
 }
 
+# Both take a line number first, and warn the message as one word.
+function _complain {
+    if [[ ! "$2" =~ ^[0-9]+$ ]]; then
+        echo "$1 without the number of a line: $2" >&2
+        exit 99
+    fi
+    echo "[$1] line $2: $3" >&2
+}
+
 # With the exit code that it finds, as DevStack's
 function die {
     local code=$?
-    echo "[ERROR] line $1: ${*:2}" >&2
+    _complain ERROR "$1" "${*:2}"
     exit $((code ? code : 1))
 }
 
 # Returns the exit code that it finds, as DevStack's
 function warn {
     local code=$?
-    echo "[WARNING] line $1: ${*:2}"
+    _complain WARNING "$1" "$2"
     return "$code"
 }
 
@@ -56,8 +65,12 @@ function ini_has_option {
     [[ -n "$(_ini_lines "$@")" ]]
 }
 
+# The shell gets its hands on the value, as it does in DevStack's
 function iniget {
-    _ini_lines "$@" | sed 's/^[^=]*=[ \t]*//; s/[ \t]*$//'
+    local value
+    value=$(_ini_lines "$@" | sed 's/^[^=]*=//')
+    # shellcheck disable=SC2086
+    echo $value
 }
 
 function inidelete {
@@ -68,12 +81,18 @@ function inidelete {
     echo "$kept" >"$1"
 }
 
+# Where the option has a line already, DevStack's puts an ampersand into
+# sed's hands
 function iniset {
-    local set
+    local value=$4 old set
+    old=$(_ini_lines "$1" "$2" "$3")
     inidelete "$1" "$2" "$3"
     grep -qxF "[$2]" "$1" || echo "[$2]" >>"$1"
-    set=$(awk -v section="[$2]" -v line="$3 = $4" '
+    if [[ -n "$old" ]]; then
+        value=${value//&/${old%%=*}=}
+    fi
+    set=$(LINE="$3 = $value" awk -v section="[$2]" '
         { print }
-        $0 == section { print line }' "$1")
+        $0 == section { print ENVIRON["LINE"] }' "$1")
     echo "$set" >"$1"
 }

@@ -391,6 +391,19 @@ class OptionsTestCase(DevstackTestCase):
         self.run_well('unstack', 'clean', **settings)
         self.assertEqual({**before, 'cache': {}}, self.options())
 
+    def test_values_that_a_shell_or_sed_would_change(self):
+        self.substitute(self.conf, '^provider = fernet$', 'provider = *')
+        before = self.options()
+        settings = self.settings('token.provider=*&* token.expiration=7&')
+        for _ in range(2):
+            self.run_well('stack install', **settings)
+            self.assertEqual(
+                {'provider': '*&*', 'expiration': '7&'},
+                self.options()['token'],
+            )
+        self.run_well('unstack', **settings)
+        self.assertEqual(before, self.options())
+
     def test_changed_settings(self):
         self.run_well('stack install', **self.settings('token.expiration=600'))
         self.run_well('stack install', **self.settings('token.provider=jws'))
