@@ -60,7 +60,8 @@ PROMISES = {
     ),
     'grant_removal': (
         "A token is refused once its user's last role on its project, its "
-        'domain or the system is taken away, and shows no role that was; '
+        'domain or the system is taken away, inherited ones and those of a '
+        'group included, and shows no role that was; '
         "the user's tokens for other projects stay valid."
     ),
     'trust_removal': (
@@ -69,6 +70,10 @@ PROMISES = {
     'application_credential_removal': (
         'Every token that an application credential gave is refused once '
         'the credential is deleted, and no other.'
+    ),
+    'oauth1_removal': (
+        'Every token that an OAuth 1.0a access token gave is refused once '
+        'that or its consumer is deleted, and no other.'
     ),
     'ec2_credentials': (
         'An EC2 credential gives tokens while it exists and its user and '

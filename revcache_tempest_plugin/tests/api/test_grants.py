@@ -103,6 +103,31 @@ class GrantRemovalTest(base.PromiseTestCase):
         self.groups.delete_group_user(group, user['user_id'])
         self.assert_refused(doomed)
 
+    @decorators.idempotent_id('3d18c6e0-a9f5-47b2-8c04-1b6ef7d2a950')
+    def test_deleted_group(self):
+        place, user, role = self.project(), self.user(), self.role()
+        group = self.group(user)
+        self.roles.create_group_role_on_project(place, group, role)
+        doomed = self.log_in(user, "a member's token", project_id=place)
+        self.assert_valid(doomed)
+        self.groups.delete_group(group)
+        self.assert_refused(doomed)
+
+    @decorators.idempotent_id('7be902d4-51c3-4f68-b7a1-e84d0f9c6a23')
+    def test_last_inherited_role(self):
+        domain, user, role = self.domain(), self.user(), self.role()
+        place = self.project(domain_id=domain)
+        inherited = self.os_admin.inherited_roles_client
+        inherited.create_inherited_role_on_domains_user(
+            domain, user['user_id'], role
+        )
+        doomed = self.log_in(user, 'a token for a project', project_id=place)
+        self.assert_valid(doomed)
+        inherited.delete_inherited_role_from_user_on_domain(
+            domain, user['user_id'], role
+        )
+        self.assert_refused(doomed)
+
     @decorators.idempotent_id('c90f4a2b-6e18-4d73-95b0-a7d2e8f1c536')
     def test_deleted_role(self):
         person = self.member(place := self.project())
