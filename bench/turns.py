@@ -25,24 +25,28 @@ from patchset import errors
 
 # One thread: the tokens are asked for in order, whichever connection is free.
 _SCRIPT = """
-local headers, at = {}, 0
+local requests, at = {}, 0
+
+local function add(headers)
+   -- Made in advance: the processors are the servers'.
+   table.insert(requests, wrk.format("GET", nil, headers))
+end
 
 function init(args)
    local caller
    if not args[1] then
-      headers[1] = {}
+      add({})
       return
    end
    for line in io.lines(args[1]) do
       caller = caller or line
-      table.insert(headers, {["X-Auth-Token"] = caller,
-                             ["X-Subject-Token"] = line})
+      add({["X-Auth-Token"] = caller, ["X-Subject-Token"] = line})
    end
 end
 
 function request()
-   at = at % #headers + 1
-   return wrk.format("GET", nil, headers[at])
+   at = at % #requests + 1
+   return requests[at]
 end
 
 function done(summary, latency)
