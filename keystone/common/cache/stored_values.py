@@ -123,8 +123,8 @@ def _ask(client, keys):
 
 def _by_server(client, keys):
     if len(client.buckets) == 1:
-        server, _ = client._get_server(keys[0])
-        return [(server, keys)] if server else []
+        (server,) = client.buckets
+        return [(server, keys)] if server.connect() else []
     wanted = {}
     for key in keys:
         server, _ = client._get_server(key)
