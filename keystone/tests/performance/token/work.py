@@ -38,9 +38,6 @@ PROVIDERS = provider_api.ProviderAPIs
 # Of a later topic: look-ups that dogpile.cache does not see.
 quick_lookups = importutils.try_import('keystone.common.cache.quick_lookups')
 
-# Of a later topic: callers that need not be validated.
-known_callers = importutils.try_import('keystone.token.known_callers')
-
 
 class Work(collections.Counter):
     """What was done: {kind of work: how often}."""
@@ -141,8 +138,7 @@ class WorkTestCase(test_v3.RestfulTestCase):
         not known from before.
         """
         work = Work()
-        if known_callers is not None:
-            known_callers.CALLERS.clear()
+        shared_cache.forget_callers()
 
         def count_statement(_connection, _cursor, statement, *_):
             # SQLite is told of each transaction.

@@ -17,7 +17,6 @@ import http.client
 import logging
 
 from oslo_context import context as oslo_context
-from oslo_utils import importutils
 
 from keystone.common import provider_api
 from keystone.server.flask.request_processing import middleware
@@ -25,9 +24,6 @@ from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit import test_v3
 
 PROVIDERS = provider_api.ProviderAPIs
-
-# A topic that comes after this one.
-known_callers = importutils.try_import('keystone.token.known_callers')
 
 PATH = '/v3/auth/tokens'
 
@@ -122,8 +118,7 @@ class ValidationCacheTestCase(test_v3.RestfulTestCase):
 
     def ask_past(self, subject=None, caller=None, method='GET', **more):
         """Ask past the cache, as somebody who was not there before."""
-        if known_callers is not None:
-            known_callers.CALLERS.clear()
+        shared_cache.forget_callers()
         return self.send(
             self.middleware._app, self.environ(subject, caller, method, **more)
         )
