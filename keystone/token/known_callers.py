@@ -148,13 +148,12 @@ class KnownCallers:
             :class:`~keystone.common.rendered_token.RenderedToken`
         """
         try:
-            recording.demand_followed(rendered.model)
+            seconds = recording.demand_followed(rendered.model)
             caller = _Caller(rendered)
             if caller.own_size > _LARGEST:
                 raise recording.NotKept('size')
-            entry = recording.entry(
-                look, _NO_POLICY, caller, [(rendered.model, rendered['token'])]
-            )
+            shown = [(rendered.model, rendered['token'])]
+            entry = recording.entry(look, _NO_POLICY, caller, shown, seconds)
             most = CONF.token.known_callers
             self._store.put(look.key, entry, most, most * _LARGEST)
         except recording.NotKept as reason:

@@ -120,7 +120,7 @@ def make(look, environ, recorder, body, policy_state):
     """
     caller, shown_caller = _caller(environ)
     subject, shown_subject = environ.get(_SUBJECT) or (None, None)
-    demand_followed(caller, subject)
+    seconds = demand_followed(caller, subject)
 
     # The request may have loaded the rules, from the files as they were.
     policy = policy_state.read()
@@ -143,30 +143,34 @@ def make(look, environ, recorder, body, policy_state):
         )
     except ValueError:
         raise NotKept('headers') from None
-    return entry(look, policy, answer, shown)
+    return entry(look, policy, answer, shown, seconds)
 
 
 def demand_followed(*tokens):
     """Let pass what changes in ways that this module follows.
 
     :param tokens: each a :class:`~keystone.models.token_model.TokenModel`
-    :raises NotKept: if what rests on these tokens may not be kept
+    :returns: seconds that what rests on these tokens may be kept
+    :raises NotKept: if it may not
     """
-    if not lifetime():
+    seconds = lifetime()
+    if not seconds:
         raise NotKept('off')
     if not are_backends_settled():
         raise NotKept('backend')
     for token in tokens:
         _demand_plain(token)
+    return seconds
 
 
-def entry(look, policy, answer, shown):
+def entry(look, policy, answer, shown, seconds):
     """Make the entry of what rests on tokens.
 
     :param look: the :class:`~.entry.Look` before it was made
     :param policy: the :class:`~.policy_state.State` that it rests on
     :param answer: what is kept
     :param shown: list with a (token, what it is shown as) for each
+    :param seconds: what :func:`demand_followed` returned
     :returns: an :class:`~.entry.Entry`
     :raises NotKept: if there is nothing to check revocation by
     """
@@ -175,7 +179,7 @@ def entry(look, policy, answer, shown):
     )
     if replica is None:
         raise NotKept('revocation')
-    ends = look.now + datetime.timedelta(seconds=lifetime())
+    ends = look.now + datetime.timedelta(seconds=seconds)
     until = min(ends, *(_expiry(token) for token, _shown in shown))
     values = tuple(_revocation_values(*each) for each in shown)
     return entries.Entry(look, policy, answer, values, until, replica)
