@@ -23,6 +23,19 @@ from revcache_tempest_plugin.tests.api import base
 class GrantRemovalTest(base.PromiseTestCase):
     promise = 'grant_removal'
 
+    def member_by_group(self):
+        """A user with a role on a project by a group, and a valid token.
+
+        :returns: the ids of the project, the role and the group; the user;
+            the token
+        """
+        place, user, role = self.project(), self.user(), self.role()
+        group = self.group(user)
+        self.roles.create_group_role_on_project(place, group, role)
+        token = self.log_in(user, "a member's token", project_id=place)
+        self.assert_valid(token)
+        return place, role, group, user, token
+
     @decorators.idempotent_id('6e5d0c1b-f283-4c97-b0e4-1b7a9d8f41bf')
     def test_last_role_on_a_project(self):
         left, kept = self.project(), self.project()
@@ -85,31 +98,19 @@ class GrantRemovalTest(base.PromiseTestCase):
 
     @decorators.idempotent_id('8e41b0d9-c57f-4263-a8f1-4d90e7b3c62a')
     def test_last_role_of_a_group(self):
-        place, user, role = self.project(), self.user(), self.role()
-        group = self.group(user)
-        self.roles.create_group_role_on_project(place, group, role)
-        doomed = self.log_in(user, "a member's token", project_id=place)
-        self.assert_valid(doomed)
+        place, role, group, _, doomed = self.member_by_group()
         self.roles.delete_role_from_group_on_project(place, group, role)
         self.assert_refused(doomed)
 
     @decorators.idempotent_id('5a7d3e1c-9b86-4f20-84ce-e3f05d2a7b91')
     def test_member_who_leaves_a_group(self):
-        place, user, role = self.project(), self.user(), self.role()
-        group = self.group(user)
-        self.roles.create_group_role_on_project(place, group, role)
-        doomed = self.log_in(user, "a member's token", project_id=place)
-        self.assert_valid(doomed)
+        _, _, group, user, doomed = self.member_by_group()
         self.groups.delete_group_user(group, user['user_id'])
         self.assert_refused(doomed)
 
     @decorators.idempotent_id('3d18c6e0-a9f5-47b2-8c04-1b6ef7d2a950')
     def test_deleted_group(self):
-        place, user, role = self.project(), self.user(), self.role()
-        group = self.group(user)
-        self.roles.create_group_role_on_project(place, group, role)
-        doomed = self.log_in(user, "a member's token", project_id=place)
-        self.assert_valid(doomed)
+        _, _, group, _, doomed = self.member_by_group()
         self.groups.delete_group(group)
         self.assert_refused(doomed)
 
