@@ -83,8 +83,10 @@ class Environment:
         """Variables under which programs of this environment see a tree."""
         return {
             'PYTHONPATH': str(tree),
-            # Compiled files beside, not in, the trees.
+            # Compiled files beside, not in, the trees; a user's shell may
+            # have them left out, and each start would compile all anew.
             'PYTHONPYCACHEPREFIX': str(paths.BUILD / 'pycache'),
+            'PYTHONDONTWRITEBYTECODE': '',
             'PATH': f'{self.bin}{os.pathsep}{os.environ["PATH"]}',
             'VIRTUAL_ENV': str(self.path),
         }

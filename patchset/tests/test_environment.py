@@ -12,8 +12,10 @@
 
 """Tests of the virtual environments."""
 
+import os
 import pathlib
 import subprocess
+import sys
 
 import fixtures
 import testtools
@@ -50,3 +52,20 @@ class EnvironmentTestCase(testtools.TestCase):
         (self.build / 'one').rename(self.build / 'two')
         moved = self.environment('two').ensure()
         subprocess.run([moved.bin / 'pip', '--version'], check=True)
+
+    def test_what_it_runs_is_compiled_once_whatever_the_shell_says(self):
+        tree = self.build / 'tree'
+        tree.mkdir()
+        (tree / 'something.py').touch()
+        self.useFixture(
+            fixtures.MonkeyPatch('patchset.paths.BUILD', self.build)
+        )
+        variables = self.environment('one').variables(tree)
+        with fixtures.EnvironmentVariable('PYTHONDONTWRITEBYTECODE', '1'):
+            subprocess.run(
+                [sys.executable, '-c', 'import something'],
+                env={**os.environ, **variables},
+                check=True,
+            )
+        self.assertEqual(1, len(list(self.build.rglob('something.*.pyc'))))
+        self.assertEqual([tree / 'something.py'], list(tree.iterdir()))
