@@ -29,8 +29,9 @@ everything is installed. A word that names no part is a regular expression:
 only the tests whose id it matches run, and lint is left out. With --stock,
 areas and live run: the stock tree has no tests of ours.
 
-The parts upstream and tempest compare with what the stock tree gave
-(patches/<release>/stock/): a test that passed there has to pass here.
+The parts upstream and tempest compare with the stock tree: a test that passes
+there has to pass here. What stock gave is recorded for the newest release
+(patches/<release>/stock/); for others, what did not pass runs on stock too.
 
 The last line counts everything: N passed, N failed. The exit code is 1 if
 something failed.

@@ -122,12 +122,13 @@ class Suite:
                 raise self._unloaded(log)
         return set(output.split())
 
-    def run(self, expression=None, *, concurrency=1, ids=()):
+    def run(self, expression=None, *, concurrency=1, ids=(), listed=False):
         """Run the tests, and say how it goes.
 
         :param expression: regular expression that the ids must match
         :param concurrency: number of processes to spread the tests over
         :param ids: ids of the tests, where they are known
+        :param listed: run no others
         :returns: a :class:`patchset.testing.results.Report`
         :raises patchset.errors.Error: the tests could not be loaded
         """
@@ -135,9 +136,13 @@ class Suite:
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(_temporary())
             log = stack.enter_context(self._log())
+            options = ['--subunit', f'--concurrency={concurrency}']
+            if listed:
+                named = pathlib.Path(folder) / 'ids'
+                named.write_text('\n'.join(sorted(ids)))
+                options.append(f'--load-list={named}')
             suite = self._start(
-                folder, 'run', expression,
-                '--subunit', f'--concurrency={concurrency}',
+                folder, 'run', expression, *options,
                 ids=ids, stdout=subprocess.PIPE, stderr=log,
             )  # fmt: skip
             stack.callback(child.stop, suite)

@@ -16,6 +16,7 @@ On the patched tree, a test that passes on stock must pass: one that fails,
 skips or is gone counts as failed.
 """
 
+import dataclasses
 import re
 
 from patchset import environment
@@ -54,18 +55,31 @@ def run(options):
     system.ensure('live')
     progress.step('starting MariaDB and PostgreSQL')
     with mariadb.MariaDB() as mysql, postgresql.PostgreSQL() as postgres:
-        suite = stestr.Suite(
-            options.label('upstream'), venv, tree, folder=TESTS, rare_gc=True,
-            variables={
-                'OS_TEST_DBAPI_ADMIN_CONNECTION': ';'.join(
-                    ['sqlite://', mysql.admin_url, postgres.admin_url]
-                )
-            },
-        )  # fmt: skip
-        report = suite.run(
+        databases = ['sqlite://', mysql.admin_url, postgres.admin_url]
+        report = _suite(options, venv, databases).run(
             expression, concurrency=options.concurrency, ids=ids
         )
-    if options.record:
-        baseline.record(options.pin, 'upstream', report)
-        return report.result
-    return baseline.compare(options.pin, 'upstream', ids, report, progress.say)
+        if options.record:
+            baseline.record(options.pin, 'upstream', report)
+            return report.result
+
+        def on_stock(tests):
+            stock = dataclasses.replace(options, stock=True)
+            return _suite(stock, venv, databases).run(
+                concurrency=options.concurrency, ids=tests, listed=True
+            )
+
+        return baseline.compare(
+            options.pin, 'upstream', ids, report, progress.say, on_stock
+        )
+
+
+def _suite(options, venv, databases):
+    return stestr.Suite(
+        options.label('upstream'),
+        venv,
+        trees.get(options.pin, options.stock),
+        folder=TESTS,
+        rare_gc=True,
+        variables={'OS_TEST_DBAPI_ADMIN_CONNECTION': ';'.join(databases)},
+    )

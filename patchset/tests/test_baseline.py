@@ -46,14 +46,16 @@ class BaselineTestCase(testtools.TestCase):
                 fixtures.MonkeyPatch(f'patchset.paths.{name}', path)
             )
         self.said = []
+        self.on_stock = None  # nothing of it runs
 
     def record(self, **tests):
         baseline.record(self.pin, 'some', report(**tests))
 
     def compare(self, ids, **tests):
         return baseline.compare(
-            self.pin, 'some', set(ids), report(**tests), self.said.append
-        )
+            self.pin, 'some', set(ids), report(**tests), self.said.append,
+            self.on_stock,
+        )  # fmt: skip
 
     def test_what_is_recorded_is_read(self):
         self.record(passed=['a.b', 'a.c'], skipped=['a.d', 'setUpClass (e.F)'])
@@ -108,11 +110,25 @@ class BaselineTestCase(testtools.TestCase):
         self.assertEqual(2, result.failed)
         self.assertEqual(1, result.passed)
 
-    def test_no_baseline(self):
-        error = self.assertRaises(errors.Error, self.compare, ['a.b'])
-        self.assertIn(
-            f'./ks test some --stock --record --release {self.pin.release}',
-            str(error),
+    def test_without_a_baseline_stock_runs_the_rest(self):
+        asked = []
+
+        def on_stock(tests):
+            asked.append(tests)
+            return report(passed=['a.c'], failed=['a.e'], skipped=['a.d'])
+
+        self.on_stock = on_stock
+        skipped = ['a.c', 'a.d', 'a.e']
+        result = self.compare(
+            ['a.b', *skipped], passed=['a.b'], skipped=skipped
+        )
+        self.assertEqual([set(skipped)], asked)
+        self.assertEqual(results.Result(1, 1, 2), result)
+        self.assertIn('FAILED a.c', self.said[-1])
+
+    def test_without_a_baseline_and_nothing_left(self):
+        self.assertEqual(
+            results.Result(1), self.compare(['a.b'], passed=['a.b'])
         )
 
     def test_a_stock_run_with_failures_is_not_recorded(self):
