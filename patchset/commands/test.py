@@ -19,6 +19,7 @@
   live         tempest's token tests, on MariaDB, memcached and uWSGI
   functional   the tooling's tests that start Keystone or install it
   proof        the topics' tests fail where their patches are not applied
+  commits      areas, and a topic's own tests, after each topic in turn
   docs         the documentation and the release notes build
   upstream     upstream's whole unit suite, MariaDB and PostgreSQL included
   tempest      tempest's identity tests and keystone-tempest-plugin's
@@ -53,7 +54,8 @@ HELP = 'run the tests, or parts of them'
 
 DEFAULT = ('lint', 'unit', 'performance', 'areas', 'live')
 PARTS = (
-    *DEFAULT, 'functional', 'proof', 'docs', 'upstream', 'tempest', 'workers'
+    *DEFAULT, 'functional', 'proof', 'commits', 'docs', 'upstream', 'tempest',
+    'workers',
 )  # fmt: skip
 STOCK = ('areas', 'live')  # what of it the stock tree can run
 NO_TESTS = ('lint', 'docs')  # checks, which an expression does not narrow

@@ -59,15 +59,18 @@ def run(options):
     tree = trees.get(options.pin, options.stock)
     suite = stestr.Suite(
         options.label('areas'), venv, tree,
-        modules=[
-            '.'.join([*FOLDER.parts, name])
-            for name in NAMES
-            if stands(tree, name)
-        ],
+        modules=modules(tree),
         rare_gc=True,
     )  # fmt: skip
     report = suite.run(options.expression, concurrency=options.concurrency)
     return report.result
+
+
+def modules(tree):
+    """Full names of those that a tree has."""
+    return [
+        '.'.join([*FOLDER.parts, name]) for name in NAMES if stands(tree, name)
+    ]
 
 
 def stands(tree, name):

@@ -1,0 +1,67 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Each commit of the series is complete on its own.
+
+A reviewer takes the topics one at a time. After each of them, the topic's
+own tests and upstream's of what the patch set touches have to pass.
+"""
+
+import pathlib
+import tempfile
+
+from patchset import assemble
+from patchset import egg_info
+from patchset import environment
+from patchset import errors
+from patchset import git
+from patchset import paths
+from patchset import progress
+from patchset import series
+from patchset import trees
+from patchset.testing import areas
+from patchset.testing import proof
+from patchset.testing import results
+from patchset.testing import stestr
+
+
+def run(options):
+    """Run the part.
+
+    :param options: a :class:`patchset.testing.options.Options`
+    :returns: a :class:`patchset.testing.results.Result`
+    """
+    if options.stock:
+        raise errors.UsageError('commits: the stock tree is one commit')
+    venv = environment.Environment(options.pin.release, 'test').ensure()
+    topics = series.load(options.pin.release)
+    total = results.Result()
+    with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
+        tree = pathlib.Path(temporary) / 'keystone'
+        whole = trees.get(options.pin)
+        git.git(whole, 'clone', '--quiet', '--shared', whole, tree)
+        between = f'{assemble.BASE}..HEAD'
+        commits = git.git(tree, 'rev-list', '--reverse', between).split()
+        for topic, commit in zip(topics, commits, strict=True):
+            git.git(tree, 'checkout', '--quiet', commit)
+            egg_info.write(tree, options.pin.local_version)
+            suite = stestr.Suite(
+                options.label('commits'), venv, tree,
+                modules=[*areas.modules(tree), *proof.tests(topic)],
+                rare_gc=True,
+            )  # fmt: skip
+            report = suite.run(
+                options.expression, concurrency=options.concurrency
+            )
+            progress.say(f'{topic.name}: {report.result}')
+            total += report.result
+    return total
