@@ -24,12 +24,11 @@ from patchset import child
 
 _MASTER = """
 import os, sys
-children = []
 for _ in range(2):
     pid = os.fork()
     if not pid:
         taken = b'x' * (40 << 20)
-        print('ready', flush=True)
+        os.write(1, b'ready\\n')  # at once: both write there
         sys.stdin.read()
         os._exit(0)
 sys.stdin.read()
