@@ -1,0 +1,52 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Lists of grants, of which something may be deleted while they are made."""
+
+from oslo_log import log
+
+from keystone.common import provider_api
+from keystone import exception
+
+LOG = log.getLogger(__name__)
+PROVIDERS = provider_api.ProviderAPIs
+
+_GONE = (
+    exception.DomainNotFound,
+    exception.ProjectNotFound,
+    exception.RoleNotFound,
+)
+
+
+def with_names(name, grants):
+    """Have names added to grants, but for those on what is not there.
+
+    :param name: callable that takes a list of grants, and returns one with
+        names
+    :param grants: list of dicts, as the driver returns them
+    :returns: list of dicts
+    """
+    found = []
+    for grant in grants:
+        try:
+            found.extend(name([grant]))
+        except _GONE as error:
+            LOG.warning('Left out of a list of role assignments: %s', error)
+    return found
+
+
+def domain_of(project_id):
+    """Id of the domain that a project is in; None if it is not there."""
+    try:
+        return PROVIDERS.resource_api.get_project(project_id)['domain_id']
+    except exception.ProjectNotFound:
+        return None
