@@ -43,8 +43,8 @@ from patchset import progress
 
 QUESTION = 'Does the size of the catalog matter?'
 SIZES = {'small': (1, 300), 'full': (1, 100, 300, 1000)}
-SECONDS = {'small': 2, 'full': 4}
-REPEATS = {'small': 1, 'full': 3}
+SECONDS = {'small': 1, 'full': 4}
+REPEATS = {'small': 3, 'full': 3}
 LOADS = ('validate', 'rescope')
 CLIENTS = 4
 _PROJECTS = 30

@@ -39,8 +39,8 @@ from patchset import progress
 QUESTION = 'How fast is the answer about a token that is asked for often?'
 LOADS = ('validate', 'version', 'offered')
 SIZES = (1, 300)
-SECONDS = {'small': 2, 'full': 10}
-REPEATS = {'small': 1, 'full': 3}
+SECONDS = {'small': 1, 'full': 10}
+REPEATS = {'small': 3, 'full': 3}
 CLIENTS = 20
 OFFERED = 100  # requests per second
 _WARM = 2  # seconds
