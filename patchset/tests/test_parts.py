@@ -46,6 +46,14 @@ class PartsTestCase(testtools.TestCase):
                 testtools.matchers.MatchesRegex(r'[A-Z].*\.$'),
             )
 
+    def test_live_asks_older_releases_for_no_more_than_they_have(self):
+        for release, there in (('2026.1', False), ('2026.2', True)):
+            stock = upstream.ensure(pins.load(release))
+            self.assertEqual(
+                {'revcache': {'user_tokens_revocation': there}},
+                live.promises(stock),
+            )
+
     def test_unit_runs_the_modules_that_stock_has_not(self):
         for tree, names in {
             'ours': ('test_old.py', 'a/test_new.py', 'a/helper.py'),
