@@ -19,9 +19,11 @@ there is no file, what does not pass on the patched tree runs on stock.
 """
 
 import dataclasses
+import functools
 
 from patchset import errors
 from patchset import paths
+from patchset import progress
 from patchset.testing import results
 
 
@@ -111,6 +113,26 @@ def record(pin, part, report):
         f'passed: {len(report.passed)}\n'
         + ''.join(f'{test}\n' for test in sorted(report.skipped))
     )
+
+
+def judge(options, part, ids, report, on_stock):
+    """Record a run on stock, if that is asked for, or compare one with it.
+
+    :param options: a :class:`patchset.testing.options.Options`
+    :param ids: ids of the stock suite's tests that the run was to cover
+    :param report: :class:`patchset.testing.results.Report` of the run
+    :param on_stock: called with options and ids where nothing is recorded;
+        runs them on the stock tree and returns a report
+    :returns: a :class:`patchset.testing.results.Result`
+    """
+    if options.record:
+        record(options.pin, part, report)
+        return report.result
+    stock = dataclasses.replace(options, stock=True)
+    return compare(
+        options.pin, part, ids, report, progress.say,
+        functools.partial(on_stock, stock),
+    )  # fmt: skip
 
 
 def compare(pin, part, ids, report, say, on_stock):

@@ -17,7 +17,6 @@ passes on stock must pass on the patched tree.
 """
 
 import configparser
-import dataclasses
 import pathlib
 import re
 import shutil
@@ -25,7 +24,6 @@ import tempfile
 
 from patchset import environment
 from patchset import paths
-from patchset import progress
 from patchset.testing import baseline
 from patchset.testing import cloud
 from patchset.testing import results
@@ -130,15 +128,9 @@ def run(options):
     """
     expression = stestr.both(EXPRESSION, options.expression)
     ids, report = Tempest(options, 'tempest').run(expression)
-    if options.record:
-        baseline.record(options.pin, 'tempest', report)
-        return report.result
+    return baseline.judge(options, 'tempest', ids, report, _on_stock)
 
-    def on_stock(tests):
-        stock = dataclasses.replace(options, stock=True)
-        names = '|'.join(re.escape(test) for test in sorted(tests))
-        return Tempest(stock, 'tempest').run(f'^({names})$')[1]
 
-    return baseline.compare(
-        options.pin, 'tempest', ids, report, progress.say, on_stock
-    )
+def _on_stock(stock, tests):
+    names = '|'.join(re.escape(test) for test in sorted(tests))
+    return Tempest(stock, 'tempest').run(f'^({names})$')[1]

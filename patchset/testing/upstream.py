@@ -16,7 +16,6 @@ On the patched tree, a test that passes on stock must pass: one that fails,
 skips or is gone counts as failed.
 """
 
-import dataclasses
 import re
 
 from patchset import environment
@@ -59,19 +58,13 @@ def run(options):
         report = _suite(options, venv, databases).run(
             expression, concurrency=options.concurrency, ids=ids
         )
-        if options.record:
-            baseline.record(options.pin, 'upstream', report)
-            return report.result
 
-        def on_stock(tests):
-            stock = dataclasses.replace(options, stock=True)
+        def on_stock(stock, tests):
             return _suite(stock, venv, databases).run(
                 concurrency=options.concurrency, ids=tests, listed=True
             )
 
-        return baseline.compare(
-            options.pin, 'upstream', ids, report, progress.say, on_stock
-        )
+        return baseline.judge(options, 'upstream', ids, report, on_stock)
 
 
 def _suite(options, venv, databases):
