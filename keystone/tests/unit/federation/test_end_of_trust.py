@@ -206,6 +206,19 @@ class EndOfTrustTests(signed_in.SignedInMixin, base.WriteOrderTestCase):
         self.assertRefused()
         self.assertUserStays()
 
+    def test_identity_provider_deleted_and_the_caller(self):
+        self.come_from_elsewhere()
+
+        self.delete_identity_provider()
+
+        self.elsewhere(
+            self.get,
+            '/auth/tokens',
+            token=self.token_id,
+            headers={'X-Subject-Token': self.token_id},
+            expected_status=NOT_FOUND,
+        )
+
     def test_protocol_deleted(self):
         with self.read_before(
             self.api.driver, 'delete_protocol', self.validate
