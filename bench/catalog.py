@@ -24,9 +24,10 @@ is emptied, so that Keystone learns of the change. For each size and side:
     The same for projects that nobody has asked for since the catalog has
     changed, one after the other: the median of the milliseconds.
 
-Sides swap turns from round to round. The rate of a size is also divided by
-that of the same side with one endpoint, from the same round, and the patched
-rate by stock's rate of the same round; medians of the rounds count.
+Sides swap turns from slice to slice, of which each round has several for each
+size. The rate of a size is also divided by that of the same side with one
+endpoint, from the same slice of the same round, and the patched rate by that
+of stock from the same slice; medians of the slices count.
 """
 
 import dataclasses
@@ -43,8 +44,9 @@ from patchset import progress
 
 QUESTION = 'Does the size of the catalog matter?'
 SIZES = {'small': (1, 300), 'full': (1, 100, 300, 1000)}
-SECONDS = {'small': 1, 'full': 4}
-REPEATS = {'small': 3, 'full': 3}
+SECONDS = {'small': 1, 'full': 2}  # of a slice
+SLICES = {'small': 3, 'full': 4}  # of each size in a round
+REPEATS = {'small': 2, 'full': 3}
 LOADS = ('validate', 'rescope')
 CLIENTS = 4
 _PROJECTS = 30
@@ -66,32 +68,38 @@ def run(plan):
         }
         for number in range(repeats):
             for size in sizes:
-                for side in rig.turn(sides, number):
-                    rates, times = measure(
-                        side, size, projects[side.name], SECONDS[plan.scale]
+                clouds = {}
+                for side in sides:
+                    clouds[side.name], times = fill(
+                        side, size, projects[side.name]
                     )
-                    for name, rate in rates.items():
-                        measured.setdefault(
-                            (side.name, name, size), []
-                        ).append(rate)
                     first.setdefault((side.name, size), []).append(times)
-                    progress.step(
-                        f'{number + 1} of {repeats}: {size} endpoints, '
-                        f'{side.name}: '
-                        + ', '.join(
-                            f'{name} {table.rate(rates[name]["rate"])}/s'
-                            for name in LOADS
+                for slice_number in range(SLICES[plan.scale]):
+                    for side in rig.turn(sides, number + slice_number):
+                        rates = measure(
+                            side, *clouds[side.name], SECONDS[plan.scale]
                         )
-                    )
+                        for name, rate in rates.items():
+                            measured.setdefault(
+                                (side.name, name, size), []
+                            ).append(rate)
+                        progress.step(
+                            f'{number + 1} of {repeats}: {size} endpoints, '
+                            f'{side.name}: '
+                            + ', '.join(
+                                f'{name} {table.rate(rates[name]["rate"])}/s'
+                                for name in LOADS
+                            )
+                        )
     return points(measured, first, sizes)
 
 
-def measure(side, size, projects, seconds):
-    """Fill the catalog of a side, and ask for it.
+def fill(side, size, projects):
+    """Fill the catalog of a side, and have its processes read it.
 
     :param projects: ids of projects that nobody asks for otherwise
-    :returns: ({load: dict with the fields of :class:`bench.load.Measure`},
-        list of milliseconds)
+    :returns: ((token, id of its project), list of milliseconds, one for each
+        of the projects)
     """
     endpoints.fill(side, size)
     side.forget()
@@ -99,28 +107,36 @@ def measure(side, size, projects, seconds):
     ((own,),) = side.query(
         "SELECT id FROM project WHERE name = 'admin' AND is_domain = 0"
     )
-    headers = client.headers(token)
     # Each process reads the catalog.
-    load.each(side.url, [headers] * CLIENTS, _WARM)
+    load.each(side.url, [client.headers(token)] * CLIENTS, _WARM)
     times = []
     for project in projects:
         start = time.monotonic()
         client.rescope(side.keystone, token, project)
         times.append(1000 * (time.monotonic() - start))
-    rates = {'validate': load.get(side.url, headers, seconds, CLIENTS)}
     for _ in range(_WARM):
         client.rescope(side.keystone, token, own)
-    body = client.rescoping(token, own)
-    rates['rescope'] = load.post(side.url, {}, [body] * CLIENTS, seconds)
-    rates = {name: dataclasses.asdict(one) for name, one in rates.items()}
-    return rates, times
+    return (token, own), times
+
+
+def measure(side, token, project_id, seconds):
+    """One slice of time for each load.
+
+    :returns: {load: dict with the fields of :class:`bench.load.Measure`}
+    """
+    headers, body = client.headers(token), client.rescoping(token, project_id)
+    rates = {
+        'validate': load.get(side.url, headers, seconds, CLIENTS),
+        'rescope': load.post(side.url, {}, [body] * CLIENTS, seconds),
+    }
+    return {name: dataclasses.asdict(one) for name, one in rates.items()}
 
 
 def points(measured, first, sizes):
     """Sum up the rounds.
 
     :param measured: {(side, load, endpoints): list with the fields of
-        :class:`bench.load.Measure` for each round}
+        :class:`bench.load.Measure` for each slice}
     :param first: {(side, endpoints): for each round, a list of milliseconds}
     :returns: a list of dicts, one per load and size: ``load``,
         ``endpoints``, for each side what :func:`bench.summary.of` gives

@@ -54,7 +54,8 @@ from patchset import progress
 QUESTION = 'Does the number of live revocation events matter?'
 COUNTS = {'small': (0, 100, 1000), 'full': (0, 1000, 10_000, 100_000)}
 KINDS = {'small': ('audit', 'chain'), 'full': tuple(events.COLUMNS)}
-SECONDS = 2  # of a slice
+SECONDS = {'small': 1, 'full': 2}  # of a slice
+SLICES = {'small': 2, 'full': 1}  # of each number of events in a round
 REPEATS = {'small': 2, 'full': 5}
 CLIENTS = 4
 THROUGH_API = 1000  # events of each kind, at most
@@ -80,9 +81,7 @@ def run(plan):
         for number in range(repeats):
             for kind in kinds:
                 progress.step(f'round {number + 1} of {repeats}: {kind}')
-                _round(
-                    sides, number, kind, counts, kept, plan.caching, measured
-                )
+                _round(sides, number, kind, counts, kept, plan, measured)
     return points(measured, kinds, counts)
 
 
@@ -123,7 +122,7 @@ def on_cloud(plan):
             api_events.revoked_tokens(side.keystone, count - done)
             done = count
             for _ in range(REPEATS[plan.scale]):
-                one = measure(side, plan.caching)
+                one = measure(side, plan)
                 about = side.name, 'token', count
                 measured.setdefault(about, []).append(one)
                 progress.step(
@@ -142,7 +141,7 @@ def points(measured, kinds, counts):
     """Sum up the rounds.
 
     :param measured: {(side, kind, events): list with the fields of
-        :class:`bench.load.Measure` for each round, None where left out}
+        :class:`bench.load.Measure` for each slice, None where left out}
     """
     found = []
     for kind in kinds:
@@ -155,7 +154,7 @@ def points(measured, kinds, counts):
     return found
 
 
-def _round(sides, number, kind, counts, kept, caching, measured):
+def _round(sides, number, kind, counts, kept, plan, measured):
     if kind not in api_events.MAKERS:
         kept = 0
     for side in sides:
@@ -165,27 +164,28 @@ def _round(sides, number, kind, counts, kept, caching, measured):
         if side.name == 'patched':
             side.keystone.restart()
         headers = client.headers(client.token(side.keystone))
-        load.get(side.url, headers, SECONDS, CLIENTS)
+        load.get(side.url, headers, SECONDS[plan.scale], CLIENTS)
     filled = dict.fromkeys(sides, 0)
     for count in counts:
-        for side in rig.turn(sides, number):
-            runs = measured.setdefault((side.name, kind, count), [])
-            if count and runs and runs[0].get('slow'):
-                runs.append(None)
-                continue
-            if count:
-                events.add(
-                    side, kind, filled[side] + 1, count, counts[-1], kept
+        for slice_number in range(SLICES[plan.scale]):
+            for side in rig.turn(sides, number + slice_number):
+                runs = measured.setdefault((side.name, kind, count), [])
+                if count and runs and runs[0].get('slow'):
+                    runs.append(None)
+                    continue
+                if count > filled[side]:
+                    events.add(
+                        side, kind, filled[side] + 1, count, counts[-1], kept
+                    )
+                    filled[side] = count
+                runs.append(measure(side, plan))
+                progress.step(
+                    f'{kind}, {count} events, {side.name}: '
+                    f'{table.rate(runs[-1]["rate"])}/s'
                 )
-            filled[side] = count
-            runs.append(measure(side, caching))
-            progress.step(
-                f'{kind}, {count} events, {side.name}: '
-                f'{table.rate(runs[-1]["rate"])}/s'
-            )
 
 
-def measure(side, caching):
+def measure(side, plan):
     """Validate one token for a slice of time, after a warm-up.
 
     :returns: dict with the fields of :class:`bench.load.Measure`, and
@@ -201,13 +201,14 @@ def measure(side, caching):
     # Stock reads them for each check, unless that is cached.
     slow = side.name == 'stock' and CLIENTS / first.rate > _SLOW
     probe = first
-    if caching or not slow:
+    if plan.caching or not slow:
         probe = load.each(side.url, clients, 1)
-    if CLIENTS / probe.rate > SECONDS:
+    seconds = SECONDS[plan.scale]
+    if CLIENTS / probe.rate > seconds:
         slow = True
     else:
         load.each(side.url, clients, _WARM)
-        probe = load.get(side.url, headers, SECONDS, CLIENTS)
+        probe = load.get(side.url, headers, seconds, CLIENTS)
     return {**dataclasses.asdict(probe), **({'slow': True} if slow else {})}
 
 
