@@ -46,6 +46,18 @@ def parser():
     return top
 
 
+def parse(words):
+    """Parse a command line, options among its other words included."""
+    top = parser()
+    # argparse takes the words before an option for all there are.
+    args, more = top.parse_known_args(words)
+    if more and ('words' not in args or any(w[:1] == '-' for w in more)):
+        top.error(f'unrecognized arguments: {" ".join(more)}')
+    if more:
+        args.words += more
+    return args
+
+
 def main(argv=None):
     """Run one command.
 
@@ -54,7 +66,7 @@ def main(argv=None):
     words = sys.argv[1:] if argv is None else argv
     if words[:1] == ['python']:
         words = ['python', *python.split(words[1:])]
-    args = parser().parse_args(words)
+    args = parse(words)
     try:
         return args.run(args) or 0
     except errors.Error as error:

@@ -58,6 +58,25 @@ class HelpTestCase(testtools.TestCase):
         self.assertIn('ks: error: no release 1999.1; there are: ', text)
 
 
+class WordsTestCase(testtools.TestCase):
+    def test_options_among_words(self):
+        args = command_line.parse(
+            ['test', 'unit', '--release', '2026.1', 'a test', '--stock']
+        )
+        self.assertEqual(['unit', 'a test'], args.words)
+        self.assertEqual('2026.1', args.release)
+        self.assertTrue(args.stock)
+
+    def test_words_that_are_none(self):
+        for words in (
+            ('test', 'unit', '--release', '2026.1', 'a', '--unknown'),
+            ('check', '--release', '2026.1', 'a'),
+        ):
+            code, text = run(*words)
+            self.assertEqual(2, code)
+            self.assertIn('unrecognized arguments: a', text)
+
+
 class PythonArgumentsTestCase(testtools.TestCase):
     def test_own_options_come_first(self):
         for words, expected in (
