@@ -148,8 +148,9 @@ def points(measured, first, sizes):
         for size in sizes:
             point = {'load': name, 'endpoints': size}
             for side in ('stock', 'patched'):
-                own = [run['rate'] for run in measured[side, name, sizes[0]]]
-                point[side] = summary.of(measured[side, name, size], own)
+                point[side] = summary.of(
+                    measured[side, name, size], measured[side, name, sizes[0]]
+                )
                 rounds = [statistics.median(t) for t in first[side, size]]
                 point[side]['first'] = round(statistics.median(rounds), 1)
             point.update(

@@ -20,10 +20,10 @@ import re
 import subprocess
 import tempfile
 
+from bench import steal
 from patchset import child
 from patchset import errors
 
-_NOTHING = 'no request was answered in time'
 _MOST = 20_000  # requests per second; more than any client here gets
 
 
@@ -31,18 +31,32 @@ _MOST = 20_000  # requests per second; more than any client here gets
 class Measure:
     """What some load showed.
 
-    :param rate: answered requests per second
+    :param rate: answered requests per second in which the machine ran
     :param p50: median time of an answer, in milliseconds
     :param p99: 99th percentile of that time, in milliseconds
     :param requests: number of requests answered
+    :param steal: the share of the time that was stolen, see
+        :mod:`bench.steal`; it is in the times, and not in the rate
     """
 
     rate: float
     p50: int
     p99: int
     requests: int
+    steal: float = 0
 
 
+class NothingAnswered(errors.Error):
+    """No request was answered in time."""
+
+    def __init__(self):
+        super().__init__('no request was answered in time')
+
+
+_excluding_steal = steal.excluded(again=NothingAnswered)
+
+
+@_excluding_steal
 def get(url, headers, seconds, clients):
     """Ask for a URL again and again for some seconds.
 
@@ -55,6 +69,7 @@ def get(url, headers, seconds, clients):
     return parse(_run([_command(url, headers, clients, limit)])[0])
 
 
+@_excluding_steal
 def number(url, headers, requests, clients, body=None):
     """Send so many requests, some of them under way at once.
 
@@ -71,6 +86,7 @@ def number(url, headers, requests, clients, body=None):
         return parse(_run([_command(url, headers, clients, limit)])[0])
 
 
+@_excluding_steal
 def each(url, headers, requests):
     """Ask for a URL a few times by each of several clients at once.
 
@@ -89,6 +105,7 @@ def each(url, headers, requests):
     return dataclasses.replace(measure, rate=measure.requests / longest)
 
 
+@_excluding_steal
 def together(url, headers, seconds):
     """Ask for a URL for some seconds, by several clients at once.
 
@@ -103,6 +120,7 @@ def together(url, headers, seconds):
     return _at_once(url, headers, limit)[0]
 
 
+@_excluding_steal
 def post(url, headers, bodies, seconds):
     """Send a body to a URL for some seconds, by several clients at once.
 
@@ -155,7 +173,7 @@ def join(reports, times):
     for text in reports:
         _check(text)
     if not requests:
-        raise errors.Error(_NOTHING)
+        raise NothingAnswered
     return Measure(
         rate=round(sum(_rate(text) for text in reports), 2),
         p50=percentile(times, 50),
@@ -178,7 +196,7 @@ def parse(text):
     _check(text)
     requests = _answered(text)
     if not requests:
-        raise errors.Error(_NOTHING)
+        raise NothingAnswered
     return Measure(
         rate=_rate(text),
         p50=int(_number(r'^ +50% +(\d+)', text)),

@@ -114,6 +114,7 @@ def measure(side, headers, rate, seconds):
         'p50': validated.p50,
         'p99': validated.p99,
         'requests': validated.requests,
+        'steal': validated.steal,
         'revoked': revoked['rate'],
         'revoke_p50': revoked['p50'],
         'revoke_p99': revoked['p99'],
@@ -152,11 +153,11 @@ def side_point(runs, idle, alone, processes):
     """
     before, after = idle[::2], idle[1::2]
     own = [
-        (one['rate'] + other['rate']) / 2
+        {name: (one[name] + other[name]) / 2 for name in ('rate', 'steal')}
         for one, other in zip(before, after, strict=True)
     ]
     if runs is idle:
-        own = [rate for rate in own for _ in range(2)]
+        own = [one for one in own for _ in range(2)]
     found = summary.of(runs, own)
     revoked = _median(runs, 'revoked')
     found.update(

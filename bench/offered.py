@@ -13,10 +13,12 @@
 """Load on a server at a rate that does not depend on its answers, by hey."""
 
 import csv
+import dataclasses
 import io
 import subprocess
 
 from bench import load
+from bench import steal
 from patchset import child
 from patchset import errors
 
@@ -36,17 +38,23 @@ def get(url, headers, rate, seconds, clients):
     words += ['-q', f'{rate / clients:g}', '-t', '300']
     for name, value in headers.items():
         words += ['-H', f'{name}: {value}']
-    with child.start(
-        [*words, url],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
+    with (
+        steal.Watch() as watch,
+        child.start(
+            [*words, url],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process,
+    ):
         try:
             output = process.stdout.read()
         finally:
             child.stop(process)
-    return parse(output, seconds)
+    # The rate is what was asked for, whatever was stolen.
+    return dataclasses.replace(
+        parse(output, seconds), steal=round(watch.share, 3)
+    )
 
 
 def parse(text, seconds):
@@ -65,7 +73,7 @@ def parse(text, seconds):
     if refused:
         raise errors.Error(f'{refused} of {len(rows)} requests were refused')
     if not times:
-        raise errors.Error('no request was answered in time')
+        raise load.NothingAnswered
     return load.Measure(
         rate=round(len(times) / seconds, 2),
         p50=round(load.percentile(times, 50), 1),

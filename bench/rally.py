@@ -37,6 +37,7 @@ import tempfile
 from bench import databases
 from bench import load
 from bench import rig
+from bench import steal
 from bench import summary
 from bench import table
 from patchset import child
@@ -108,22 +109,25 @@ def amount(plan):
 def measure(side, rally, scenario, times):
     """Run a scenario, and count the statements.
 
-    :returns: dict with ``rate`` (iterations that succeeded, per second),
-        ``p50`` and ``p99`` (their milliseconds), ``failed`` (iterations),
-        ``reads`` and ``writes`` (statements)
+    :returns: dict with ``rate`` (iterations that succeeded, per second in
+        which the machine ran), ``steal`` (see :mod:`bench.steal`), ``p50``
+        and ``p99`` (their milliseconds), ``failed`` (iterations), ``reads``
+        and ``writes`` (statements)
     """
     before = side.sql.statements(side.database)
-    workload = rally.run(scenario, times)
+    with steal.Watch() as watch:
+        workload = rally.run(scenario, times)
     after = side.sql.statements(side.database)
     return {
-        **sum_up(workload),
+        **sum_up(workload, watch.share),
         **{name: after[name] - before[name] for name in after},
     }
 
 
-def sum_up(workload):
+def sum_up(workload, stolen=0):
     """What rally tells of a workload, as :func:`measure` gives it.
 
+    :param stolen: the share of the time that was stolen
     :raises patchset.errors.Error: no iteration has succeeded
     """
     times, failures = [], []
@@ -136,7 +140,10 @@ def sum_up(workload):
         reason = (failures or ['none was run'])[0]
         raise errors.Error(f'rally: no iteration succeeded: {reason}')
     return {
-        'rate': round(len(times) / workload['load_duration'], 2),
+        'rate': round(
+            len(times) / workload['load_duration'] / (1 - stolen), 2
+        ),
+        'steal': round(stolen, 3),
         'p50': round(load.percentile(times, 50)),
         'p99': round(load.percentile(times, 99)),
         'failed': len(failures),

@@ -98,6 +98,8 @@ def section(result, drawn):
         **result['machine'],
         'load before': f'{result["load_average"]:.1f}',
     }
+    if 'steal' in result:
+        facts['stolen meanwhile'] = f'{result["steal"]:.0%}'
     parts.append('<dl>')
     for name, value in facts.items():
         parts.append(

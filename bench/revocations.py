@@ -148,8 +148,9 @@ def points(measured, kinds, counts):
         for count in counts:
             point = {'kind': kind, 'events': count}
             for side in summary.sides({about[0] for about in measured}):
-                own = [run['rate'] for run in measured[side, kind, 0]]
-                point[side] = summary.of(measured[side, kind, count], own)
+                point[side] = summary.of(
+                    measured[side, kind, count], measured[side, kind, 0]
+                )
             found.append(point)
     return found
 

@@ -82,10 +82,11 @@ def points(measured):
     """
     found = []
     for kind in KINDS:
-        stock = [run['rate'] for run in measured['stock', kind]]
         point = {'kind': kind}
         for side in ('stock', 'patched'):
-            point[side] = summary.of(measured[side, kind], stock)
+            point[side] = summary.of(
+                measured[side, kind], measured['stock', kind]
+            )
             for end in ('', '_spread'):
                 point[side][f'of_stock{end}'] = point[side].pop(
                     f'of_own_0{end}'

@@ -12,7 +12,7 @@
 
 """Medians, spread and ratios of a measurement that was repeated."""
 
-import statistics
+import math
 
 #: What may be measured, in the order in which it is shown; ``cloud`` is an
 #: existing Keystone, alone.
@@ -24,18 +24,46 @@ def sides(names):
     return [side for side in SIDES if side in names]
 
 
+def median(values, weights):
+    """The value that has half of the weights on each side.
+
+    :param weights: for each value, a number above 0; all alike, they give
+        the ordinary median
+    """
+    ranked = sorted(zip(values, weights, strict=True))
+    half = sum(weights) / 2
+    reached = 0
+    for number, (value, weight) in enumerate(ranked):
+        reached += weight
+        if math.isclose(reached, half):
+            return (value + ranked[number + 1][0]) / 2
+        if reached > half:
+            return value
+
+
+def weight(*runs):
+    """What a comparison counts: how little was stolen from any of the runs.
+
+    A slice in which the machine hardly ran has answered few requests.
+
+    :param runs: dicts that may have ``steal``, see :mod:`bench.steal`
+    """
+    return 1 - max(run.get('steal', 0) for run in runs)
+
+
 def of(runs, references):
     """Sum up the runs of one point.
 
     Each run is divided by the reference of its own round, so that a machine
     that is slower in one round than in another leaves the ratio alone.
 
-    :param runs: list of dicts with ``rate``, ``p50`` and ``p99``; None
-        where a round left the point out
-    :param references: for each run, the rate it is compared with
+    :param runs: list of dicts with ``rate``, ``p50`` and ``p99``, and
+        ``steal`` if that is known; None where a round left the point out
+    :param references: for each run, the one that its rate is compared with
     :returns: dict with the medians of rate, p50, p99 and ``of_own_0`` (run
-        by reference); ``rate_spread`` and ``of_own_0_spread`` as [least,
-        most]; ``repeats``, the number of runs, and ``runs``
+        by reference), by :func:`weight`; ``rate_spread`` and
+        ``of_own_0_spread`` as [least, most]; ``repeats``, the number of
+        runs, and ``runs``
     """
     pairs = [
         (run, reference)
@@ -43,14 +71,19 @@ def of(runs, references):
         if run is not None
     ]
     done = [run for run, _ in pairs]
+    weights = [weight(run) for run in done]
+    ratios = _ratios(pairs)
+
+    def middle(name):
+        return median([run[name] for run in done], weights)
+
     rates = [run['rate'] for run in done]
-    ratios = [run['rate'] / reference for run, reference in pairs]
     return {
-        'rate': round(statistics.median(rates), 2),
+        'rate': round(middle('rate'), 2),
         'rate_spread': [min(rates), max(rates)],
-        'p50': statistics.median(run['p50'] for run in done),
-        'p99': statistics.median(run['p99'] for run in done),
-        'of_own_0': round(statistics.median(ratios), 4),
+        'p50': middle('p50'),
+        'p99': middle('p99'),
+        'of_own_0': round(_median_ratio(pairs, ratios), 4),
         'of_own_0_spread': [round(min(ratios), 4), round(max(ratios), 4)],
         'repeats': len(done),
         'runs': done,
@@ -60,19 +93,26 @@ def of(runs, references):
 def by_stock(patched, stock):
     """Divide the patched rate by stock's of the same round.
 
-    :param patched: list of dicts with ``rate``, one for each round
+    :param patched: list of dicts with ``rate``, and ``steal`` if that is
+        known, one for each round
     :param stock: the same of the other side
-    :returns: dict with the median as ``ratio``, and ``ratio_spread`` as
-        [least, most]
+    :returns: dict with the median by :func:`weight` as ``ratio``, and
+        ``ratio_spread`` as [least, most]
     """
-    ratios = [
-        one['rate'] / other['rate']
-        for one, other in zip(patched, stock, strict=True)
-    ]
+    pairs = list(zip(patched, stock, strict=True))
+    ratios = _ratios(pairs)
     return {
-        'ratio': round(statistics.median(ratios), 2),
+        'ratio': round(_median_ratio(pairs, ratios), 2),
         'ratio_spread': [round(min(ratios), 2), round(max(ratios), 2)],
     }
+
+
+def _ratios(pairs):
+    return [run['rate'] / other['rate'] for run, other in pairs]
+
+
+def _median_ratio(pairs, ratios):
+    return median(ratios, [weight(*pair) for pair in pairs])
 
 
 def compared(runs):
@@ -83,8 +123,7 @@ def compared(runs):
         :func:`by_stock` gives
     """
     first, *others = sides(runs)
-    references = [run['rate'] for run in runs[first]]
-    point = {side: of(runs[side], references) for side in (first, *others)}
+    point = {side: of(runs[side], runs[first]) for side in (first, *others)}
     for side in others:
         point.update(by_stock(runs[side], runs[first]))
     return point

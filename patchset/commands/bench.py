@@ -58,6 +58,7 @@ from bench import events
 from bench import experiments
 from bench import machine
 from bench import plan
+from bench import steal
 from patchset import arguments
 from patchset import environment
 from patchset import errors
@@ -180,7 +181,7 @@ def measure_cloud(pin, args):
         'machine': machine.load_maker(),
         'load_average': machine.load_average(),
     }
-    result['points'] = experiment.run(chosen)
+    fill_in(result, experiment, chosen)
     words = [args.experiment, 'against', chosen.scale]
     write(args.out / f'{"-".join(words)}.json', result)
 
@@ -300,11 +301,21 @@ def measure(pin, name, args):
         'machine': machine.describe(venv, databases.ALL[args.database]),
         'load_average': machine.load_average(),
     }
-    result['points'] = experiment.run(chosen)
+    fill_in(result, experiment, chosen)
     words = [name, pin.release, chosen.scale, chosen.database]
     if not chosen.caching:
         words.append('no-token-caching')
     write(args.out / f'{"-".join(words)}.json', result)
+
+
+def fill_in(result, experiment, chosen):
+    """Run an experiment, and add what it gave to its result.
+
+    :param chosen: a :class:`bench.plan.Plan`
+    """
+    with steal.Watch() as watch:
+        points = experiment.run(chosen)
+    result.update(steal=round(watch.share, 3), points=points)
 
 
 def write(path, result):
@@ -312,4 +323,9 @@ def write(path, result):
     path.write_text(json.dumps(result, indent=2) + '\n')
     experiment = experiments.ALL[result['experiment']]
     progress.say(experiment.text(result['points']))
+    if result['steal'] >= 0.01:
+        progress.say(
+            f'{result["steal"]:.0%} of the time was stolen by the host of '
+            'this machine; rates leave it out'
+        )
     progress.say(path)

@@ -369,6 +369,7 @@ class ReportTestCase(testtools.TestCase):
             'command': f'./ks bench {experiment} --out "<here>"',
             'machine': {'processor': 'Abacus & Sons', 'cpus': 2},
             'load_average': 0.1,
+            'steal': 0.07,
             'points': points,
         }
         path = self.folder / f'{experiment}.json'

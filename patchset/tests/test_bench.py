@@ -15,6 +15,7 @@
 import base64
 import json
 import signal
+import statistics
 
 import testtools
 
@@ -97,7 +98,7 @@ def _run(rate, **more):
 class SummaryTestCase(testtools.TestCase):
     def test_a_machine_that_drifts_leaves_the_ratio_alone(self):
         runs = [_run(95), _run(47.5), _run(190)]
-        found = summary.of(runs, [100, 50, 200])
+        found = summary.of(runs, [_run(100), _run(50), _run(200)])
         self.assertEqual(0.95, found['of_own_0'])
         self.assertEqual([0.95, 0.95], found['of_own_0_spread'])
         self.assertEqual(95, found['rate'])
@@ -105,14 +106,33 @@ class SummaryTestCase(testtools.TestCase):
 
     def test_one_odd_round_does_not_count(self):
         runs = [_run(99), _run(20), _run(98)]
-        found = summary.of(runs, [100, 100, 100])
+        found = summary.of(runs, [_run(100)] * 3)
         self.assertEqual(0.98, found['of_own_0'])
         self.assertEqual([0.2, 0.99], found['of_own_0_spread'])
 
     def test_a_round_without_the_point(self):
-        found = summary.of([_run(1), None, None], [100, 100, 100])
+        found = summary.of([_run(1), None, None], [_run(100)] * 3)
         self.assertEqual(1, found['repeats'])
         self.assertEqual(0.01, found['of_own_0'])
+
+    def test_a_slice_in_which_the_machine_hardly_ran_counts_little(self):
+        runs = [
+            _run(90), _run(20, steal=0.9), _run(10, steal=0.9), _run(80),
+        ]  # fmt: skip
+        references = [_run(100), _run(100), _run(100), _run(100, steal=0.5)]
+        found = summary.of(runs, references)
+        self.assertEqual(0.9, found['of_own_0'])
+        self.assertEqual([0.1, 0.9], found['of_own_0_spread'])
+        self.assertEqual(80, found['rate'])
+        ratio = summary.by_stock(runs, references)['ratio']
+        self.assertEqual(0.9, ratio)
+
+    def test_median_without_weights(self):
+        for values in ([3], [1, 4], [7, 0.5, 2], [9, 1, 5, 2]):
+            self.assertEqual(
+                statistics.median(values),
+                summary.median(values, [0.1] * len(values)),
+            )
 
 
 class ComparedTestCase(testtools.TestCase):
@@ -160,8 +180,8 @@ class RevocationsTestCase(testtools.TestCase):
 class MixedTestCase(testtools.TestCase):
     def run_of(self, rate, revoked=0):
         return _run(
-            rate, revoked=revoked, revoke_p50=None, revoke_p99=None,
-            revoker_cpu=0.01,
+            rate, steal=0, revoked=revoked, revoke_p50=None,
+            revoke_p99=None, revoker_cpu=0.01,
         )  # fmt: skip
 
     def test_loss_is_against_both_ends_of_the_round(self):

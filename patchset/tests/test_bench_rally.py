@@ -25,8 +25,10 @@ class WorkloadTestCase(testtools.TestCase):
     def test_those_that_failed_do_not_count(self):
         iterations = [[0.2, None], [9, 'no room'], [0.4, None]]
         self.assertEqual(
-            {'rate': 4, 'p50': 200, 'p99': 400, 'failed': 1},
-            rally.sum_up({'iterations': iterations, 'load_duration': 0.5}),
+            {'rate': 8, 'p50': 200, 'p99': 400, 'failed': 1, 'steal': 0.5},
+            rally.sum_up(
+                {'iterations': iterations, 'load_duration': 0.5}, 0.5
+            ),
         )
 
     def test_none_that_succeeded_is_no_result(self):

@@ -44,6 +44,8 @@ class Results(rst.Directive):
             f'Keystone {result["version"]}; {machine}; load before the run: '
             f'{result["load_average"]:.1f}.'
         )
+        if 'steal' in result:
+            note += f' Stolen by the host meanwhile: {result["steal"]:.0%}.'
         return [
             nodes.literal_block(shown, shown, language='none'),
             nodes.paragraph(text=note),
