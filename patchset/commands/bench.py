@@ -37,6 +37,9 @@ report draws the results of a folder on one page, report.html there, which
 needs no other file, and each chart once more as SVG. It is no experiment, and
 starts no server.
 
+compare says how far the ratios of two folders are from each other: that of
+--out and that of --with, such as of a run and the same one repeated.
+
 With --against, one Keystone that runs already is measured instead, with an
 account that the OS_* variables of an openrc name; it says before what it
 makes and leaves there. For revocations, mixed and tokens.
@@ -58,6 +61,7 @@ from bench import events
 from bench import experiments
 from bench import machine
 from bench import plan
+from bench import repeated
 from bench import steal
 from patchset import arguments
 from patchset import environment
@@ -76,7 +80,8 @@ def add_arguments(parser):
     """Add this command's arguments."""
     arguments.add_release(parser)
     parser.add_argument(
-        'experiment', choices=(*sorted(experiments.ALL), 'all', 'report')
+        'experiment',
+        choices=(*sorted(experiments.ALL), 'all', 'report', 'compare'),
     )
     parser.add_argument(
         '--scale',
@@ -118,17 +123,29 @@ def add_arguments(parser):
         default=paths.BUILD / 'bench',
         help='folder of the results, as JSON (default: %(default)s)',
     )
+    parser.add_argument(
+        '--with',
+        dest='other',
+        metavar='DIR',
+        type=pathlib.Path,
+        help='compare: folder of other results',
+    )
 
 
 def run(args):
     """Run one experiment, or all, or draw what they gave."""
     if args.kind and args.experiment != 'revocations':
         raise errors.UsageError('--kind goes with revocations')
+    if (args.experiment == 'compare') != (args.other is not None):
+        raise errors.UsageError('compare and --with go together')
     filled = ('catalog', 'warm', 'all')
     if args.database != 'mariadb' and args.experiment in filled:
         raise errors.UsageError('the catalog is filled in the SQL of mariadb')
     if args.against:
         check_against(args)
+    if args.experiment == 'compare':
+        compare(args.out, args.other)
+        return
     stopping.in_order()
     pin = arguments.pin(args)
     if args.experiment == 'report':
@@ -245,6 +262,17 @@ def in_turn(names, measure):
         if name in failed:
             progress.step(f'{name} failed: {failed[name]}')
     return failed
+
+
+def compare(folder, other):
+    """Show how far the results of two folders are from each other.
+
+    :raises patchset.errors.Error: they have no results of the same name
+    """
+    rows = repeated.compare(folder, other)
+    if not rows:
+        raise errors.Error(f'{folder} and {other} have no ratio in common')
+    progress.say(repeated.text(rows))
 
 
 def report(folder):
