@@ -58,8 +58,8 @@ SCENARIOS = (
     'create_user_set_enabled_and_delete',
     'create_and_list_users',
 )
-TIMES = {'small': 20, 'full': 100}
-REPEATS = {'small': 1, 'full': 3}
+TIMES = {'small': 10, 'full': 100}
+REPEATS = {'small': 3, 'full': 3}
 FAR = 20  # iterations with a delay
 DELAYS = {'small': (0,), 'full': (0, 100)}  # milliseconds, both ways
 _AT_ONCE = 10

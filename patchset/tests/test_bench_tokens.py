@@ -69,6 +69,22 @@ class MeasureTestCase(testtools.TestCase):
         self.assertEqual((50, 4), (one['rate'], one['gets']))
 
 
+class AmountTestCase(testtools.TestCase):
+    def test_runs_share_the_requests(self):
+        for asked, cached, uncached in (
+            (('create', 1, 200), 66, 6),
+            (('validate', 1, 200), 200, 6),
+            (('create', 20, 1000), 333, 33),
+            (('validate', 20, 500), 500, 20),
+        ):
+            for cache, expected in (('memcached', cached), ('none', uncached)):
+                found = tokens.amount('small', cache, *asked)
+                self.assertEqual(expected, found)
+                self.assertEqual(
+                    asked[2], tokens.amount('full', cache, *asked)
+                )
+
+
 class PointsTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
