@@ -42,16 +42,18 @@ from bench import table
 from patchset import progress
 
 QUESTION = 'What do revocations cost the tokens that are not revoked?'
-RATES = (0, 1, 5, 10, 20, 50)  # revocations per second
+# Revocations per second.
+RATES = {'small': (0, 5, 20, 50), 'full': (0, 1, 5, 10, 20, 50)}
 SECONDS = {'small': 2, 'full': 10}
-REPEATS = {'small': 2, 'full': 3}
+REPEATS = {'small': 4, 'full': 3}
 _ALONE = 20  # revocations
 
 
 def footprint(scale):
     """How many tokens a run issues at an existing Keystone, and revokes."""
-    revoked = REPEATS[scale] * SECONDS[scale] * sum(RATES) + _ALONE + 1
-    callers = REPEATS[scale] * len(RATES) + 1
+    rates = RATES[scale]
+    revoked = REPEATS[scale] * SECONDS[scale] * sum(rates) + _ALONE + 1
+    callers = REPEATS[scale] * len(rates) + 1
     return REPEATS[scale] * revoking.CLIENTS + callers + revoked, revoked
 
 
@@ -71,7 +73,7 @@ def run(plan):
             alone[side.name] = cost(side)
         for number in range(repeats):
             headers = {side.name: revoking.validators(side) for side in sides}
-            for rate in (*RATES, 0):
+            for rate in (*RATES[plan.scale], 0):
                 for side in rig.turn(sides, number):
                     one = measure(side, headers[side.name], rate, seconds)
                     runs = measured.setdefault((side.name, rate), [])
@@ -81,7 +83,7 @@ def run(plan):
                         f'asked, {side.name}: {one["rate"]:.1f} '
                         f'validations/s, {one["revoked"]:.1f} revoked/s'
                     )
-    return points(measured, alone, processes)
+    return points(measured, alone, processes, RATES[plan.scale])
 
 
 def cost(side):
@@ -122,16 +124,17 @@ def measure(side, headers, rate, seconds):
     }
 
 
-def points(measured, alone, processes):
+def points(measured, alone, processes, rates):
     """Sum up the rounds.
 
     :param measured: {(side, asked): list of what :func:`measure` gave}; at
         0 two for each round, the first and the last
     :param alone: {side: milliseconds of a revocation by itself}
     :param processes: how many processes a side has; None if nobody knows
+    :param rates: what was asked, in the order of the points
     """
     found = []
-    for rate in RATES:
+    for rate in rates:
         point = {'asked': rate}
         for side in summary.sides(alone):
             point[side] = side_point(

@@ -54,7 +54,7 @@ SECONDS = {'small': 4, 'full': 10}
 REPEATS = {'small': 1, 'full': 3}
 SLICES = 3  # quiet ones, before and after
 RATE = 5  # revocations per second
-_SAMPLES = 5  # requests for each repeat, where the rows stay
+_SAMPLES = 15  # requests for each repeat, where the rows stay
 _SETTLE = 3  # seconds for the database to write what was filled in
 _BATCH = 500  # rows; the command's default
 

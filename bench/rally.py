@@ -59,7 +59,7 @@ SCENARIOS = (
     'create_and_list_users',
 )
 TIMES = {'small': 10, 'full': 100}
-REPEATS = {'small': 3, 'full': 3}
+REPEATS = {'small': 2, 'full': 3}
 FAR = 20  # iterations with a delay
 DELAYS = {'small': (0,), 'full': (0, 100)}  # milliseconds, both ways
 _AT_ONCE = 10

@@ -12,8 +12,6 @@
 
 """Medians, spread and ratios of a measurement that was repeated."""
 
-import math
-
 #: What may be measured, in the order in which it is shown; ``cloud`` is an
 #: existing Keystone, alone.
 SIDES = ('stock', 'patched', 'cloud')
@@ -27,18 +25,22 @@ def sides(names):
 def median(values, weights):
     """The value that has half of the weights on each side.
 
+    Each value stands in the middle of its weight, and between two of them the
+    median is interpolated: two values that weigh nearly alike give their mean.
+
     :param weights: for each value, a number above 0; all alike, they give
         the ordinary median
     """
-    ranked = sorted(zip(values, weights, strict=True))
     half = sum(weights) / 2
-    reached = 0
-    for number, (value, weight) in enumerate(ranked):
+    reached, last = 0, None
+    for value, weight in sorted(zip(values, weights, strict=True)):
+        place = reached + weight / 2
+        if last and place >= half:
+            share = (half - last[0]) / (place - last[0])
+            return last[1] + share * (value - last[1])
+        last = place, value
         reached += weight
-        if math.isclose(reached, half):
-            return (value + ranked[number + 1][0]) / 2
-        if reached > half:
-            return value
+    return last[1]
 
 
 def weight(*runs):

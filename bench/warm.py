@@ -42,7 +42,7 @@ SIZES = (1, 300)
 SECONDS = {'small': 1, 'full': 10}
 REPEATS = {'small': 5, 'full': 3}
 CLIENTS = 20
-OFFERED = 100  # requests per second
+OFFERED = 50  # requests per second
 _WARM = 2  # seconds
 
 
