@@ -50,7 +50,7 @@ from patchset import progress
 
 QUESTION = 'What do expired events cost?'
 ROWS = {'small': 100_000, 'full': 1_000_000}
-SECONDS = {'small': 4, 'full': 10}
+SECONDS = {'small': 3, 'full': 10}
 REPEATS = {'small': 1, 'full': 3}
 SLICES = 3  # quiet ones, before and after
 RATE = 5  # revocations per second
