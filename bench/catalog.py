@@ -74,23 +74,22 @@ def run(plan):
                         side, size, projects[side.name]
                     )
                     first.setdefault((side.name, size), []).append(times)
-                for slice_number in range(SLICES[plan.scale]):
-                    for side in rig.turn(sides, number + slice_number):
-                        rates = measure(
-                            side, *clouds[side.name], SECONDS[plan.scale]
+                for side in rig.slices(sides, number, SLICES[plan.scale]):
+                    rates = measure(
+                        side, *clouds[side.name], SECONDS[plan.scale]
+                    )
+                    for name, rate in rates.items():
+                        measured.setdefault(
+                            (side.name, name, size), []
+                        ).append(rate)
+                    progress.step(
+                        f'{number + 1} of {repeats}: {size} endpoints, '
+                        f'{side.name}: '
+                        + ', '.join(
+                            f'{name} {table.rate(rates[name]["rate"])}/s'
+                            for name in LOADS
                         )
-                        for name, rate in rates.items():
-                            measured.setdefault(
-                                (side.name, name, size), []
-                            ).append(rate)
-                        progress.step(
-                            f'{number + 1} of {repeats}: {size} endpoints, '
-                            f'{side.name}: '
-                            + ', '.join(
-                                f'{name} {table.rate(rates[name]["rate"])}/s'
-                                for name in LOADS
-                            )
-                        )
+                    )
     return points(measured, first, sizes)
 
 

@@ -19,6 +19,8 @@ makes a table of them. Their chart is the function of the same name in
 ``footprint``: of a scale, how many tokens it issues, and how many it revokes.
 """
 
+import json
+
 from bench import catalog
 from bench import formats
 from bench import memory
@@ -44,6 +46,20 @@ ALL = {
     'memory': memory,
     'rally': rally,
 }
+
+
+def results(folder):
+    """What a folder has, in the order of the experiments.
+
+    :param folder: path of a folder that ``./ks bench`` has written to
+    :returns: list of (path, dict)
+    """
+    found = [
+        (path, json.loads(path.read_text()))
+        for path in sorted(folder.glob('*.json'))
+    ]
+    order = list(ALL)
+    return sorted(found, key=lambda one: order.index(one[1]['experiment']))
 
 
 def of_api():

@@ -10,15 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-
 """How far two runs of the same experiments are from each other.
 
 A figure of one run is worth what a second one gives again. What is compared
 are the ratios: of patched and stock, or of a side and itself. Points that have
 none are left out.
 """
-
-import json
 
 from bench import experiments
 from bench import summary
@@ -59,26 +56,16 @@ def compare(folder, other):
     :returns: list of (experiment, what the point is about, side, ratio of
         the first, ratio of the other), as in the first
     """
-    found = []
-    for path in sorted(folder.glob('*.json'), key=_order):
-        if not (other / path.name).exists():
-            continue
-        first = json.loads(path.read_text())
-        again = ratios(json.loads((other / path.name).read_text()))
-        for (about, side), ratio in ratios(first).items():
-            if (about, side) in again:
-                found.append(
-                    (
-                        first['experiment'], about, side, ratio,
-                        again[about, side],
-                    )
-                )  # fmt: skip
-    return found
-
-
-def _order(path):
-    names = list(experiments.ALL)
-    return names.index(path.name.split('-')[0].removesuffix('.json'))
+    repeats = {
+        path.name: ratios(result)
+        for path, result in experiments.results(other)
+    }
+    return [
+        (result['experiment'], *about, ratio, repeats[path.name][about])
+        for path, result in experiments.results(folder)
+        for about, ratio in ratios(result).items()
+        if about in repeats.get(path.name, ())
+    ]
 
 
 def apart(ratio, again):

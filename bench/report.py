@@ -18,7 +18,6 @@ page to write.
 """
 
 import html
-import json
 import pathlib
 import sys
 
@@ -111,14 +110,8 @@ def section(result, drawn):
 def main(folder, target):
     """Write the page of a folder, and the charts beside it."""
     target = pathlib.Path(target)
-    results = [
-        (path, json.loads(path.read_text()))
-        for path in sorted(pathlib.Path(folder).glob('*.json'))
-    ]
-    order = list(experiments.ALL)
-    results.sort(key=lambda one: order.index(one[1]['experiment']))
     sections = []
-    for path, result in results:
+    for path, result in experiments.results(pathlib.Path(folder)):
         drawn = draw(result)
         sections.append(section(result, drawn))
         for number, (_, svg) in enumerate(drawn, 1):

@@ -168,22 +168,21 @@ def _round(sides, number, kind, counts, kept, plan, measured):
         load.get(side.url, headers, SECONDS[plan.scale], CLIENTS)
     filled = dict.fromkeys(sides, 0)
     for count in counts:
-        for slice_number in range(SLICES[plan.scale]):
-            for side in rig.turn(sides, number + slice_number):
-                runs = measured.setdefault((side.name, kind, count), [])
-                if count and runs and runs[0].get('slow'):
-                    runs.append(None)
-                    continue
-                if count > filled[side]:
-                    events.add(
-                        side, kind, filled[side] + 1, count, counts[-1], kept
-                    )
-                    filled[side] = count
-                runs.append(measure(side, plan))
-                progress.step(
-                    f'{kind}, {count} events, {side.name}: '
-                    f'{table.rate(runs[-1]["rate"])}/s'
+        for side in rig.slices(sides, number, SLICES[plan.scale]):
+            runs = measured.setdefault((side.name, kind, count), [])
+            if count and runs and runs[0].get('slow'):
+                runs.append(None)
+                continue
+            if count > filled[side]:
+                events.add(
+                    side, kind, filled[side] + 1, count, counts[-1], kept
                 )
+                filled[side] = count
+            runs.append(measure(side, plan))
+            progress.step(
+                f'{kind}, {count} events, {side.name}: '
+                f'{table.rate(runs[-1]["rate"])}/s'
+            )
 
 
 def measure(side, plan):

@@ -73,6 +73,12 @@ def turn(sides, number):
     return sides if number % 2 == 0 else sides[::-1]
 
 
+def slices(sides, number, count):
+    """The sides of a round in so many slices, which swap turns as well."""
+    for slice_number in range(count):
+        yield from turn(sides, number + slice_number)
+
+
 def at_once(function, things):
     """Call a function with each of two things, at the same time.
 

@@ -74,7 +74,7 @@ def of(runs, references):
     ]
     done = [run for run, _ in pairs]
     weights = [weight(run) for run in done]
-    ratios = _ratios(pairs)
+    share, share_spread = _divide(pairs, 4)
 
     def middle(name):
         return median([run[name] for run in done], weights)
@@ -85,8 +85,8 @@ def of(runs, references):
         'rate_spread': [min(rates), max(rates)],
         'p50': middle('p50'),
         'p99': middle('p99'),
-        'of_own_0': round(_median_ratio(pairs, ratios), 4),
-        'of_own_0_spread': [round(min(ratios), 4), round(max(ratios), 4)],
+        'of_own_0': share,
+        'of_own_0_spread': share_spread,
         'repeats': len(done),
         'runs': done,
     }
@@ -101,20 +101,18 @@ def by_stock(patched, stock):
     :returns: dict with the median by :func:`weight` as ``ratio``, and
         ``ratio_spread`` as [least, most]
     """
-    pairs = list(zip(patched, stock, strict=True))
-    ratios = _ratios(pairs)
-    return {
-        'ratio': round(_median_ratio(pairs, ratios), 2),
-        'ratio_spread': [round(min(ratios), 2), round(max(ratios), 2)],
-    }
+    ratio, spread = _divide(list(zip(patched, stock, strict=True)), 2)
+    return {'ratio': ratio, 'ratio_spread': spread}
 
 
-def _ratios(pairs):
-    return [run['rate'] / other['rate'] for run, other in pairs]
-
-
-def _median_ratio(pairs, ratios):
-    return median(ratios, [weight(*pair) for pair in pairs])
+def _divide(pairs, digits):
+    """Each run's rate by that of the other: their median, [least, most]."""
+    ratios = [run['rate'] / other['rate'] for run, other in pairs]
+    middle = median(ratios, [weight(*pair) for pair in pairs])
+    return (
+        round(middle, digits),
+        [round(min(ratios), digits), round(max(ratios), digits)],
+    )
 
 
 def compared(runs):

@@ -143,13 +143,12 @@ def run(args):
         raise errors.UsageError('the catalog is filled in the SQL of mariadb')
     if args.against:
         check_against(args)
-    if args.experiment == 'compare':
-        compare(args.out, args.other)
-        return
     stopping.in_order()
     pin = arguments.pin(args)
     if args.experiment == 'report':
         report(args.out)
+    elif args.experiment == 'compare':
+        compare(args.out, args.other)
     elif args.experiment == 'all':
         everything(pin, args)
     elif args.against:
