@@ -12,6 +12,7 @@
 
 """System packages: which are missing, and installing them as root."""
 
+import functools
 import os
 import shutil
 import subprocess
@@ -39,6 +40,7 @@ def missing(profile, bindep_file=paths.ROOT / 'bindep.txt'):
     return done.stdout.split()
 
 
+@functools.cache  # bindep takes its second or two
 def ensure(profile):
     """Install what a profile misses, as root; say so otherwise.
 
