@@ -132,7 +132,7 @@ def both(plan, options=None):
                 threads=1,
                 options=settings,
             )
-            stack.callback(keystones[name].stop)
+        stack.callback(at_once, lambda one: one.stop(), keystones.values())
         at_once(lambda one: one.prepare(), keystones.values())
         progress.step(f'starting Keystone: {" and ".join(keystones)}')
         for keystone in keystones.values():

@@ -163,9 +163,7 @@ class Deployment:
             found = self._inspect()
             record = self.state.record()
             self._choose_password(found, record)
-            self.state.write(
-                'keystone.conf', keystone_conf.render(self.options)
-            )
+            self._write_options()
             self._set_up(found, record)
             variables = self.credentials
             self.state.write('openrc', openrc.openrc(variables))
@@ -175,6 +173,9 @@ class Deployment:
         except BaseException:
             self.state.release()
             raise
+
+    def _write_options(self):
+        self.state.write('keystone.conf', keystone_conf.render(self.options))
 
     def _choose_password(self, found, record):
         ours = found['admin'] is None or found['admin'] == record.get(
@@ -425,9 +426,14 @@ class Deployment:
             **options,
         )  # fmt: skip
 
-    def restart(self):
-        """Start the server anew; its processes forget what they know."""
+    def restart(self, options=None):
+        """Start the server anew; its processes forget what they know.
+
+        :param options: {section: {option: value}}, on top of those it had
+        """
         self._end_server()
+        self.options = keystone_conf.merge(self.options, options)
+        self._write_options()
         self.start()
 
     def stop(self):
