@@ -49,7 +49,7 @@ SLICES = {'small': 3, 'full': 4}  # of each size in a round
 REPEATS = {'small': 2, 'full': 3}
 LOADS = ('validate', 'rescope')
 CLIENTS = 4
-_PROJECTS = 30
+PROJECTS = {'small': 10, 'full': 30}
 _WARM = 10  # requests of each client
 
 
@@ -64,7 +64,8 @@ def run(plan):
     repeats = REPEATS[plan.scale]
     with rig.both(plan) as sides:
         projects = {
-            side.name: endpoints.projects(side, _PROJECTS) for side in sides
+            side.name: endpoints.projects(side, PROJECTS[plan.scale])
+            for side in sides
         }
         for number in range(repeats):
             for size in sizes:

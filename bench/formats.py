@@ -31,7 +31,7 @@ QUESTION = 'What does the format of the tokens cost?'
 
 FORMATS = {'fernet': {}, 'jws': {'token': {'provider': 'jws'}}}
 SECONDS = {'small': 1, 'full': 10}
-REPEATS = {'small': 4, 'full': 5}
+REPEATS = {'small': 3, 'full': 5}
 SEVERAL = 4  # clients
 LOADS = tuple(
     (what, clients)
