@@ -43,9 +43,7 @@ class Client:
 
     def restart_with(self, options):
         """Start it anew, with options on top of those that it has."""
-        more = self._keystone.state.path / 'keystone.conf.d' / 'more.conf'
-        more.write_text(keystone_conf.render(options))
-        self._keystone.restart()
+        self._keystone.restart(options)
 
     def ask(self, method, path, token=None, subject=None, body=None):
         """Status and subject token of the answer to one request."""
