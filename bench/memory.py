@@ -61,11 +61,10 @@ def run(plan):
         for side in sides:
             for number, kind in enumerate(KINDS[plan.scale]):
                 if number:
-                    events.empty(side)
                     side.keystone.restart()
                 found = by_events(side, kind, EVENTS[plan.scale])
                 _note(measured, side, kind, found)
-            side.forget_events()
+                side.forget_events()
             found = by_tokens(side, TOKENS[plan.scale], plan.options)
             _note(measured, side, 'tokens', found)
     return points(measured)
@@ -81,7 +80,7 @@ def _note(measured, side, kind, found):
 
 
 def by_events(side, kind, numbers):
-    """Add events, and validate.
+    """Add events, of which there are none, and validate.
 
     :param numbers: how many events there are to be, in rising order
     :returns: iterator of (number, what :func:`of_workers` gives)
