@@ -108,6 +108,8 @@ def by_tokens(side, numbers, options):
     tokens = client.exchanged(side.keystone, 1 + numbers[-1])
     # What the processes needed to issue them is no part of it.
     side.keystone.restart(options)
+    # Nor is what the first answer makes a process load.
+    side.forget()
     headers = client.headers(tokens[0])
     for number in numbers:
         load.each(side.url, [headers] * _CLIENTS, 2)
