@@ -55,11 +55,9 @@ def picked(tree, topics, only=None):
         commit is that topic's, for as long as the generator rests
     :raises patchset.errors.Error: as :func:`export` does
     """
-    names = {topic.name for topic in topics}
-    if only and only not in names:
-        raise errors.UsageError(
-            f'no topic {only}; there are: {", ".join(sorted(names))}'
-        )
+    names = [topic.name for topic in topics]
+    if only:
+        series.check_name(only, names)
     wanted = closure(topics, only) if only else names
     commits = git.git(
         tree, 'rev-list', '--reverse', f'{assemble.BASE}..HEAD'

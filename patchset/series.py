@@ -172,6 +172,18 @@ def elsewhere(release, patches=paths.PATCHES):
     }
 
 
+def check_name(name, names):
+    """Refuse what is no topic.
+
+    :param names: those of all topics, in the order to tell them
+    :raises patchset.errors.UsageError: the name is not among them
+    """
+    if name not in names:
+        raise errors.UsageError(
+            f'no topic {name}; there are: {", ".join(names)}'
+        )
+
+
 def load(release, patches=paths.PATCHES):
     """Read all topics of a release, in order.
 

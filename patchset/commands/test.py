@@ -46,6 +46,7 @@ import time
 from patchset import arguments
 from patchset import errors
 from patchset import progress
+from patchset import series
 from patchset import stopping
 from patchset.testing import options
 from patchset.testing import results
@@ -59,6 +60,7 @@ PARTS = (
 )  # fmt: skip
 STOCK = ('areas', 'live')  # what of it the stock tree can run
 NO_TESTS = ('lint', 'docs')  # checks, which an expression does not narrow
+OF_TOPICS = ('proof', 'commits')
 RECORDED = ('upstream', 'tempest')
 
 
@@ -73,6 +75,14 @@ def add_arguments(parser):
         metavar='N',
         help='processes to spread tests over (default: one per CPU, here '
         '%(default)s)',
+    )
+    parser.add_argument(
+        '--topic',
+        action='append',
+        default=[],
+        dest='topics',
+        help='with the parts commits and proof: only this topic; may be '
+        'repeated',
     )
     parser.add_argument(
         '--record',
@@ -92,11 +102,16 @@ def run(args):
     """Run the parts one after the other, and sum up."""
     parts, expression = split(args.words, STOCK if args.stock else DEFAULT)
     _check(args, parts, expression)
+    pin = arguments.pin(args)
+    names = [topic.name for topic in series.load(pin.release)]
+    for name in args.topics:
+        series.check_name(name, names)
     chosen = options.Options(
-        pin=arguments.pin(args),
+        pin=pin,
         stock=args.stock,
         expression=expression,
         concurrency=args.concurrency,
+        topics=tuple(args.topics),
         record=args.record,
     )
     stopping.in_order()
@@ -137,6 +152,8 @@ def split(words, default=DEFAULT):
 def _check(args, parts, expression):
     if args.concurrency < 1:
         raise errors.UsageError('--concurrency: 1 or more')
+    if args.topics and not set(parts) <= set(OF_TOPICS):
+        raise errors.UsageError('--topic goes with the parts commits, proof')
     whole = args.stock and set(parts) <= set(RECORDED) and not expression
     if args.record and not whole:
         raise errors.UsageError(

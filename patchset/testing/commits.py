@@ -44,6 +44,7 @@ def run(options):
         raise errors.UsageError('commits: the stock tree is one commit')
     venv = environment.Environment(options.pin.release, 'test').ensure()
     topics = series.load(options.pin.release)
+    chosen = options.chosen(topics)
     total = results.Result()
     with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
         tree = pathlib.Path(temporary) / 'keystone'
@@ -52,6 +53,8 @@ def run(options):
         between = f'{assemble.BASE}..HEAD'
         commits = git.git(tree, 'rev-list', '--reverse', between).split()
         for topic, commit in zip(topics, commits, strict=True):
+            if topic not in chosen:
+                continue
             git.git(tree, 'checkout', '--quiet', commit)
             egg_info.write(tree, options.pin.local_version)
             suite = stestr.Suite(
@@ -62,6 +65,9 @@ def run(options):
             report = suite.run(
                 options.expression, concurrency=options.concurrency
             )
-            progress.say(f'{topic.name}: {report.result}')
             total += report.result
+            done = chosen.index(topic) + 1
+            progress.say(
+                f'{done} of {len(chosen)}: {topic.name}: {report.result}'
+            )
     return total

@@ -26,6 +26,8 @@ class Options:
     :param stock: test the stock tree, not the patched one
     :param expression: regular expression that test ids must match, or None
     :param concurrency: number of processes to spread tests over
+    :param topics: names of the topics that ``commits`` and ``proof`` are
+        about; none is all of them
     :param record: write down the stock run to compare later runs with
     """
 
@@ -33,9 +35,18 @@ class Options:
     stock: bool = False
     expression: str | None = None
     concurrency: int = len(os.sched_getaffinity(0))
+    topics: tuple[str, ...] = ()
     record: bool = False
 
     def label(self, part):
         """Name of a part's run, for files."""
         stock = '-stock' if self.stock else ''
         return f'{part}-{self.pin.release}{stock}'
+
+    def chosen(self, topics):
+        """Those topics of a series that the run is about, as a list."""
+        return [
+            topic
+            for topic in topics
+            if not self.topics or topic.name in self.topics
+        ]

@@ -45,7 +45,9 @@ def run(options):
         raise errors.UsageError('proof: the stock tree has no tests of ours')
     venv = environment.Environment(options.pin.release, 'test').ensure()
     topics = [
-        topic for topic in series.load(options.pin.release) if topic.diff
+        topic
+        for topic in options.chosen(series.load(options.pin.release))
+        if topic.diff
     ]
     with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
         tree = pathlib.Path(temporary) / 'keystone'

@@ -23,6 +23,7 @@ import testtools
 
 from patchset import errors
 from patchset import pins
+from patchset import series
 from patchset.commands import test
 from patchset.testing import results
 
@@ -145,6 +146,18 @@ class RunTestCase(testtools.TestCase):
             ['--record', 'upstream'],
             ['--record', '--stock', 'live'],
             ['--record', '--stock', 'upstream', 'test_revoke'],
+        ):
+            self.assertRaises(errors.UsageError, self.run_command, *words)
+
+    def test_topics_are_for_parts_that_take_them_one_by_one(self):
+        name = series.load(pins.newest())[0].name
+        self.part('commits', results.Result(1))
+        code, _ = self.run_command('commits', '--topic', name)
+        self.assertEqual(0, code)
+        for words in (
+            ['--topic', name],
+            ['--topic', name, 'commits', 'unit'],
+            ['--topic', 'dreams', 'commits'],
         ):
             self.assertRaises(errors.UsageError, self.run_command, *words)
 
