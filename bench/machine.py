@@ -18,6 +18,7 @@ import platform
 import re
 import subprocess
 
+from bench import databases
 from patchset import child
 from patchset import errors
 
@@ -36,19 +37,22 @@ def load_maker():
     }
 
 
-def describe(environment, database):
+def describe(environment, used):
     """Hardware, system and versions of what took part.
 
     :param environment: the :class:`patchset.environment.Environment` that
         Keystone runs in
-    :param database: one of :data:`bench.databases.ALL`
+    :param used: names of the databases, see :data:`bench.databases.ALL`
     :returns: dict of strings and numbers
     """
     return {
         **load_maker(),
         'python': _version([environment.python, '--version']),
         'uwsgi': _version([environment.bin / 'uwsgi', '--version']),
-        database.name: _version(database.version_command()),
+        **{
+            name: _version(databases.ALL[name].version_command())
+            for name in used
+        },
         'memcached': _version([child.find('memcached'), '--version']),
     }
 

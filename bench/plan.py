@@ -26,7 +26,8 @@ class Plan:
     :param scale: ``small`` or ``full``
     :param caching: whether ``[token] caching`` is on
     :param kinds: names of the kinds of events; empty is the scale's choice
-    :param database: one of :data:`bench.databases.ALL`
+    :param databases: names in :data:`bench.databases.ALL`; most experiments
+        run on the first
     :param delay: milliseconds between Keystone and its database, or between
         the nodes of a cluster, both ways together
     :param against: the :class:`bench.cloud.Account` of an existing Keystone,
@@ -37,9 +38,14 @@ class Plan:
     scale: str
     caching: bool = True
     kinds: tuple = ()
-    database: str = 'mariadb'
+    databases: tuple = ('mariadb',)
     delay: int = 0
     against: cloud.Account | None = None
+
+    @property
+    def database(self):
+        """Name of the database that both sides run on."""
+        return self.databases[0]
 
     @property
     def options(self):

@@ -29,6 +29,9 @@ from patchset.services import memcached
 from patchset.services import server
 
 PROCESSES = 2
+# Of each process. Requests to a distant database wait and do not compute, so
+# as many are under way as there are clients.
+THREADS, THREADS_FAR = 1, 5
 
 
 class Side:
@@ -129,7 +132,7 @@ def both(plan, options=None):
                 database=far.through(url) if far else url,
                 cache=caches[name].url,
                 processes=PROCESSES,
-                threads=1,
+                threads=THREADS_FAR if far else THREADS,
                 options=settings,
             )
         stack.callback(at_once, lambda one: one.stop(), keystones.values())

@@ -105,8 +105,8 @@ def add_arguments(parser):
     parser.add_argument(
         '--database',
         choices=tuple(databases.ALL),
-        default='mariadb',
-        help='where both keep their data (default: %(default)s)',
+        help='where both keep their data (default: mariadb; for rally at '
+        'full scale each of them)',
     )
     parser.add_argument(
         '--against', metavar='URL', help='measure the Keystone at this address'
@@ -139,7 +139,8 @@ def run(args):
     if (args.experiment == 'compare') != (args.other is not None):
         raise errors.UsageError('compare and --with go together')
     filled = ('catalog', 'warm', 'all')
-    if args.database != 'mariadb' and args.experiment in filled:
+    foreign = args.database not in (None, 'mariadb')
+    if foreign and args.experiment in filled:
         raise errors.UsageError('the catalog is filled in the SQL of mariadb')
     if args.against:
         check_against(args)
@@ -164,7 +165,7 @@ def check_against(args):
             f'--against goes with {", ".join(experiments.of_api())}: the '
             f'others need the tables, the caches or the options of Keystone'
         )
-    if args.kind or args.no_token_caching or args.database != 'mariadb':
+    if args.kind or args.no_token_caching or args.database:
         raise errors.UsageError(
             '--kind, --no-token-caching and --database do not go with '
             '--against: it measures what is there'
@@ -288,6 +289,14 @@ def report(folder):
     progress.say(path)
 
 
+def databases_of(name, args):
+    """Names of the databases that an experiment runs on, as a tuple."""
+    if args.database:
+        return (args.database,)
+    chosen = getattr(experiments.ALL[name], 'DATABASES', {})
+    return chosen.get(args.scale, ('mariadb',))
+
+
 def command(name, args):
     """The command line that repeats a run, whatever its folder was.
 
@@ -296,7 +305,8 @@ def command(name, args):
     words = ['./ks', 'bench', name, '--release', args.release]
     words += ['--scale', args.scale]
     words += [word for kind in args.kind for word in ('--kind', kind)]
-    words += ['--database', args.database]
+    if args.database:
+        words += ['--database', args.database]
     if args.no_token_caching:
         words.append('--no-token-caching')
     return ' '.join(words)
@@ -315,7 +325,7 @@ def measure(pin, name, args):
         scale=args.scale,
         caching=not args.no_token_caching,
         kinds=tuple(dict.fromkeys(args.kind)),
-        database=args.database,
+        databases=databases_of(name, args),
     )
     experiment = experiments.ALL[name]
     result = {
@@ -325,11 +335,11 @@ def measure(pin, name, args):
         'scale': chosen.scale,
         'token_caching': chosen.caching,
         'command': command(name, args),
-        'machine': machine.describe(venv, databases.ALL[args.database]),
+        'machine': machine.describe(venv, chosen.databases),
         'load_average': machine.load_average(),
     }
     fill_in(result, experiment, chosen)
-    words = [name, pin.release, chosen.scale, chosen.database]
+    words = [name, pin.release, chosen.scale, *chosen.databases]
     if not chosen.caching:
         words.append('no-token-caching')
     write(args.out / f'{"-".join(words)}.json', result)

@@ -12,6 +12,7 @@
 
 """Tests of what is made of Rally's reports."""
 
+import argparse
 import dataclasses
 
 import testtools
@@ -19,6 +20,7 @@ import testtools
 from bench import plan
 from bench import rally
 from patchset import errors
+from patchset.commands import bench
 
 
 class WorkloadTestCase(testtools.TestCase):
@@ -50,6 +52,31 @@ class AmountTestCase(testtools.TestCase):
         self.assertEqual((100, 3), rally.amount(one))
         far = dataclasses.replace(one, delay=100)
         self.assertEqual((20, 1), rally.amount(far))
+
+
+class DatabasesTestCase(testtools.TestCase):
+    def of(self, *words):
+        parser = argparse.ArgumentParser()
+        bench.add_arguments(parser)
+        args = parser.parse_args(words)
+        name = args.experiment
+        return bench.databases_of(name, args), bench.command(name, args)
+
+    def test_full_takes_each(self):
+        used, command = self.of('rally', '--scale', 'full')
+        self.assertEqual(('mariadb', 'postgresql', 'galera'), used)
+        self.assertNotIn('--database', command)
+
+    def test_unless_one_is_named(self):
+        used, command = self.of(
+            'rally', '--scale', 'full', '--database', 'galera'
+        )
+        self.assertEqual(('galera',), used)
+        self.assertIn('--database galera', command)
+
+    def test_others_take_mariadb(self):
+        for words in (['rally'], ['tokens', '--scale', 'full']):
+            self.assertEqual(('mariadb',), self.of(*words)[0])
 
 
 class PointsTestCase(testtools.TestCase):
