@@ -15,6 +15,7 @@
 import dataclasses
 
 from bench import cloud
+from bench import prepared
 from patchset import pins
 
 
@@ -30,6 +31,8 @@ class Plan:
         run on the first
     :param delay: milliseconds between Keystone and its database, or between
         the nodes of a cluster, both ways together
+    :param kept: a :class:`bench.prepared.Prepared` that several runs
+        share; None prepares both sides for this run
     :param against: the :class:`bench.cloud.Account` of an existing Keystone,
         which is measured instead; None starts stock and patched
     """
@@ -40,6 +43,7 @@ class Plan:
     kinds: tuple = ()
     databases: tuple = ('mariadb',)
     delay: int = 0
+    kept: prepared.Prepared | None = None
     against: cloud.Account | None = None
 
     @property

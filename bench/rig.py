@@ -120,6 +120,7 @@ def both(plan, options=None):
         database = stack.enter_context(sql.server(folder, plan.delay > 0))
         if plan.delay:
             far = stack.enter_context(sql.distance(database))
+        kept = plan.kept
         keystones, caches = {}, {}
         for name in ('stock', 'patched'):
             caches[name] = stack.enter_context(memcached.Memcached(folder))
@@ -128,7 +129,7 @@ def both(plan, options=None):
                 trees.get(plan.pin, stock=name == 'stock'),
                 venv,
                 folder / name,
-                port=server.free_port(),
+                port=kept.port(name) if kept else server.free_port(),
                 database=far.through(url) if far else url,
                 cache=caches[name].url,
                 processes=PROCESSES,
@@ -136,7 +137,10 @@ def both(plan, options=None):
                 options=settings,
             )
         stack.callback(at_once, lambda one: one.stop(), keystones.values())
-        at_once(lambda one: one.prepare(), keystones.values())
+        at_once(
+            lambda name: _prepare(name, keystones[name], database, kept),
+            keystones,
+        )
         progress.step(f'starting Keystone: {" and ".join(keystones)}')
         for keystone in keystones.values():
             keystone.launch()
@@ -150,6 +154,14 @@ def both(plan, options=None):
             # Not before: the schema is made with a thousand statements.
             far.lengthen(plan.delay)
         yield sides
+
+
+def _prepare(name, keystone, database, kept):
+    if kept:
+        kept.fill(name, database, keystone.state.path)
+    keystone.prepare()
+    if kept:
+        kept.keep(name, database, keystone.state.path)
 
 
 def sides(plan):

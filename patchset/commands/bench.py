@@ -61,6 +61,7 @@ from bench import events
 from bench import experiments
 from bench import machine
 from bench import plan
+from bench import prepared
 from bench import repeated
 from bench import steal
 from patchset import arguments
@@ -233,7 +234,8 @@ def everything(pin, args):
     :raises patchset.errors.Error: some failed; it names them
     """
     names = list(experiments.ALL)
-    failed = in_turn(names, lambda name: measure(pin, name, args))
+    with prepared.Prepared() as kept:
+        failed = in_turn(names, lambda name: measure(pin, name, args, kept))
     if len(failed) < len(names):
         report(args.out)
     if failed:
@@ -312,10 +314,11 @@ def command(name, args):
     return ' '.join(words)
 
 
-def measure(pin, name, args):
+def measure(pin, name, args, kept=None):
     """Run one experiment, write down what it gave, and show it.
 
     :param name: the experiment
+    :param kept: a :class:`bench.prepared.Prepared`, for several of them
     """
     args.out.mkdir(parents=True, exist_ok=True)
     system.ensure('bench')
@@ -326,6 +329,7 @@ def measure(pin, name, args):
         caching=not args.no_token_caching,
         kinds=tuple(dict.fromkeys(args.kind)),
         databases=databases_of(name, args),
+        kept=kept,
     )
     experiment = experiments.ALL[name]
     result = {

@@ -73,6 +73,33 @@ class MariaDB(server.Server):
             raise errors.Error(f'mariadb: {done.stderr.strip()}')
         return [line.split('\t') for line in done.stdout.splitlines()]
 
+    def dump(self, database, path):
+        """Write a database into a file, as SQL.
+
+        :raises patchset.errors.Error: the program's own message
+        """
+        with open(path, 'w') as file:
+            self._copy('mariadb-dump', database, stdout=file)
+
+    def load(self, database, path):
+        """Fill a database from what :meth:`dump` wrote.
+
+        :raises patchset.errors.Error: the server's own message
+        """
+        with open(path) as file:
+            self._copy('mariadb', database, stdin=file)
+
+    def _copy(self, program, database, **files):
+        done = subprocess.run(
+            [*self._account(program), database],
+            env={'MYSQL_PWD': self._password},
+            stderr=subprocess.PIPE,
+            text=True,
+            **files,
+        )
+        if done.returncode:
+            raise errors.Error(f'{program}: {done.stderr.strip()}')
+
     def _ask(self, statement, database=None):
         words = [f'--database={database}'] if database else []
         return subprocess.run(
@@ -83,10 +110,12 @@ class MariaDB(server.Server):
         )
 
     def _client(self):
+        return [*self._account('mariadb'), '--batch', '--skip-column-names']
+
+    def _account(self, program):
         return [
-            child.find('mariadb'), '--no-defaults', '--protocol=tcp',
+            child.find(program), '--no-defaults', '--protocol=tcp',
             '--host=127.0.0.1', f'--port={self.port}', '--user=keystone',
-            '--batch', '--skip-column-names',
         ]  # fmt: skip
 
     def _prepare(self):
