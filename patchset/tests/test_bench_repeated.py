@@ -69,11 +69,13 @@ class CompareTestCase(testtools.TestCase):
             for _ in range(2)
         ]
 
-    def put(self, folder, experiment, **ratios):
+    def put(self, folder, experiment, steal=0, **ratios):
         points = [{'what': name, 'ratio': one} for name, one in ratios.items()]
         path = self.folders[folder] / f'{experiment}-2026.2-small.json'
         path.write_text(
-            json.dumps({'experiment': experiment, 'points': points})
+            json.dumps(
+                {'experiment': experiment, 'steal': steal, 'points': points}
+            )
         )
 
     def test_what_both_have(self):
@@ -82,16 +84,33 @@ class CompareTestCase(testtools.TestCase):
         self.put(0, 'rally', users=1.5)
         rows = repeated.compare(*self.folders)
         self.assertEqual(
-            [('tokens', 'what create', 'by stock', 1.2, 1.3)], rows
+            [('tokens', 'what create', 'by stock', 1.2, 1.3, 0)], rows
         )
 
     def test_text(self):
         self.put(0, 'tokens', create=1, validate=20)
         self.put(1, 'tokens', create=1.2, validate=18)
+        self.put(0, 's3', steal=0.3, ec2tokens=2)
+        self.put(1, 's3', steal=0.01, ec2tokens=2)
         lines = repeated.text(repeated.compare(*self.folders)).splitlines()
-        self.assertRegex(lines[2], r' what create .* 1.00 +1.20 +20%$')
-        self.assertRegex(lines[3], r' what validate .* 20.00 +18.00 +11%$')
-        self.assertEqual('1 of 2 ratios within 15% of each other', lines[-1])
+        for number, pattern in enumerate(
+            (
+                r' what create .* 1.00 +1.20 +20% +0%$',
+                r' what validate .* 20.00 +18.00 +11% +0%$',
+                r' what ec2tokens .* 2.00 +2.00 +0% +30%$',
+            ),
+            2,
+        ):
+            self.assertRegex(lines[number], pattern)
+        self.assertEqual(
+            '2 of 3 ratios within 15% of each other; where less than 2% of '
+            'the time was stolen from both runs, 1 of 2',
+            lines[-1],
+        )
+
+    def test_nothing_is_far_from_something(self):
+        self.assertEqual(float('inf'), repeated.apart(0, 0.1))
+        self.assertEqual(0, repeated.apart(0, 0))
 
     def test_nothing_in_common(self):
         self.put(0, 'tokens', create=1)
