@@ -134,6 +134,7 @@ class CommandTestCase(testtools.TestCase):
     def test_nothing_is_revoked_for_tokens(self):
         _, text = self.run_bench('tokens')
         issued, _ = tokens.footprint('small')
+        self.assertEqual(2 * (50 + 250) + 2 * 4, issued)
         self.assertIn(f'{issued:,} tokens of that user', text)
         self.assertNotIn('revocation events', text)
 
