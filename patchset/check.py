@@ -102,7 +102,7 @@ def headers(topics):
                 raise errors.Error(f'{file}: Depends: {name}: no such topic')
     for topic in topics:
         for name in topic.depends:
-            if topic.name in export.closure(topics, name):
+            if topic.name in export.closure(topics, [name]):
                 raise errors.Error(
                     f'{topic.path.name}: Depends: {name}: a circle'
                 )
@@ -212,7 +212,7 @@ def independence(tree, topics, temporary):
     # What was made for a topic is where later ones that need it start.
     made = {(): assemble.BASE}
     for topic in topics:
-        wanted = export.closure(topics, topic.name)
+        wanted = export.closure(topics, [topic.name])
         waiting = [
             (one, commit)
             for one, commit in zip(topics, commits, strict=True)

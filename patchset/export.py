@@ -21,7 +21,7 @@ from patchset import git
 from patchset import series
 
 
-def export(tree, topics, folder, only=None):
+def export(tree, topics, folder, only=()):
     """Write the ``git am`` series of an assembled tree.
 
     Each patch holds its topic's hunks and overlay files; trailers that
@@ -31,7 +31,7 @@ def export(tree, topics, folder, only=None):
     :param topics: its topics, in order
     :param folder: where the ``NNNN-topic.patch`` files go; patches of an
         earlier export there are replaced
-    :param only: name of a topic: it and what it depends on, nothing else
+    :param only: names of topics: they and what they depend on, nothing else
     :returns: list of the paths written, in order
     :raises patchset.errors.Error: no such topic, or the topic needs one
         that its ``Depends:`` trailers do not name
@@ -47,7 +47,7 @@ def export(tree, topics, folder, only=None):
     return written
 
 
-def picked(tree, topics, only=None):
+def picked(tree, topics, only=()):
     """Put the commits of topics onto a clone, one after the other.
 
     :param tree: as for :func:`export`, like the others
@@ -56,9 +56,9 @@ def picked(tree, topics, only=None):
     :raises patchset.errors.Error: as :func:`export` does
     """
     names = [topic.name for topic in topics]
-    if only:
-        series.check_name(only, names)
-    wanted = closure(topics, only) if only else names
+    for name in only:
+        series.check_name(name, names)
+    wanted = closure(topics, only or names)
     commits = git.git(
         tree, 'rev-list', '--reverse', f'{assemble.BASE}..HEAD'
     ).split()
@@ -77,10 +77,10 @@ def picked(tree, topics, only=None):
                 yield topic, clone
 
 
-def closure(topics, name):
-    """Names of a topic and of all that it depends on."""
+def closure(topics, names):
+    """Names of some topics and of all that they depend on."""
     by_name = {topic.name: topic for topic in topics}
-    found, waiting = set(), [name]
+    found, waiting = set(), [*names]
     while waiting:
         one = waiting.pop()
         if one not in found:

@@ -26,14 +26,14 @@ SUBFOLDER = 'revcache'
 BUG = 'https://bugs.launchpad.net/keystone/+bug/'
 
 
-def export(tree, topics, folder, only=None):
+def export(tree, topics, folder, only=()):
     """Write the patches of an assembled tree, and their series.
 
     :param tree: folder of the assembled tree
     :param topics: its topics, in order
     :param folder: gets ``series`` and, in a folder, one patch per topic; an
         earlier export there is replaced
-    :param only: name of a topic: it and what it depends on, nothing else
+    :param only: names of topics: they and what they depend on, nothing else
     :returns: list of the paths written, the series last
     :raises patchset.errors.Error: as :func:`patchset.export.export` does
     """

@@ -38,7 +38,11 @@ def add_arguments(parser):
     """Add this command's arguments."""
     arguments.add_release(parser)
     parser.add_argument(
-        '--topic', help='only this topic and those it depends on'
+        '--topic',
+        action='append',
+        default=[],
+        dest='topics',
+        help='only this topic and those it depends on; may be repeated',
     )
     parser.add_argument(
         '--format',
@@ -62,5 +66,5 @@ def run(args):
     folder = args.output or paths.DIST / name / pin.release
     tree = assemble.ensure(pin)
     topics = series.load(pin.release)
-    for path in write(tree, topics, folder, args.topic):
+    for path in write(tree, topics, folder, args.topics):
         progress.say(path)

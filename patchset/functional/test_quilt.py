@@ -65,7 +65,7 @@ class QuiltTestCase(base.RepositoryTestCase):
         (self.patches / 'own.patch').write_text(_OWN)
         (self.patches / 'series').write_text('own.patch\n')
 
-    def drop_in(self, only=None):
+    def drop_in(self, *only):
         """Do what the guide says; return the names of the patches."""
         folder = self.root / 'out'
         *written, listed = quilt.export(self.tree, self.topics(), folder, only)

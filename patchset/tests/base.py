@@ -76,7 +76,7 @@ class RepositoryTestCase(testtools.TestCase):
         """
         self.without_other_releases()
         topics = self.topics()
-        wanted = set().union(*(export.closure(topics, one) for one in names))
+        wanted = export.closure(topics, names)
         files, listed = set(), ''
         for topic in topics:
             if topic.name in wanted:

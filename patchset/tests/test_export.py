@@ -29,7 +29,7 @@ class ExportTestCase(base.RepositoryTestCase):
         self.tree = self.assemble()
         self.folder = self.root / 'out'
 
-    def export(self, only=None):
+    def export(self, *only):
         return export.export(self.tree, self.topics(), self.folder, only)
 
     def pristine(self):
@@ -71,15 +71,32 @@ class ExportTestCase(base.RepositoryTestCase):
 
     def test_one_topic_and_what_it_depends_on(self):
         topic = next(topic for topic in self.topics() if topic.depends)
-        written = self.export(only=topic.name)
+        written = self.export(topic.name)
         names = [path.stem[5:] for path in written]
-        self.assertEqual(export.closure(self.topics(), topic.name), set(names))
+        self.assertEqual(
+            export.closure(self.topics(), [topic.name]), set(names)
+        )
         self.assertEqual(topic.name, names[-1])
+        self.am(self.pristine(), written)
+
+    def test_several_topics_in_the_order_of_the_series(self):
+        topics = self.topics()
+        chosen = [
+            one.name
+            for one in topics
+            if not any(one.name in other.depends for other in topics)
+        ][-2:]
+        written = self.export(*reversed(chosen))
+        names = [path.stem[5:] for path in written]
+        self.assertEqual(export.closure(topics, chosen), set(names))
+        self.assertEqual(
+            [one.name for one in topics if one.name in names], names
+        )
         self.am(self.pristine(), written)
 
     def test_earlier_export_is_replaced(self):
         count = len(self.export())
-        self.export(only=self.topics()[0].name)
+        self.export(self.topics()[0].name)
         self.export()
         self.assertEqual(count, len(list(self.folder.iterdir())))
 
