@@ -28,10 +28,10 @@ from patchset import trees
 from patchset.services import memcached
 from patchset.services import server
 
-PROCESSES = 2
-# Of each process. Requests to a distant database wait and do not compute, so
-# as many are under way as there are clients.
-THREADS, THREADS_FAR = 1, 5
+# Requests to a distant database wait and do not compute, so there are as many
+# processes as clients. More threads would not do: stock then answers with what
+# another request has left on its thread, such as a role that is gone.
+PROCESSES, PROCESSES_FAR = 2, 10
 
 
 class Side:
@@ -132,8 +132,8 @@ def both(plan, options=None):
                 port=kept.port(name) if kept else server.free_port(),
                 database=far.through(url) if far else url,
                 cache=caches[name].url,
-                processes=PROCESSES,
-                threads=THREADS_FAR if far else THREADS,
+                processes=PROCESSES_FAR if far else PROCESSES,
+                threads=1,
                 options=settings,
             )
         stack.callback(at_once, lambda one: one.stop(), keystones.values())
