@@ -55,8 +55,8 @@ class Node(galera.Node):
                 stdout=log, stderr=log,
             )  # fmt: skip
 
-    def _client(self):
-        return [*self.prefix, *super()._client()]
+    def _account(self, program):
+        return [*self.prefix, *super()._account(program)]
 
 
 class Cluster(galera.Cluster):

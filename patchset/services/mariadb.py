@@ -58,9 +58,7 @@ class MariaDB(server.Server):
 
     def url(self, database):
         """SQLAlchemy URL of a database, which is made if it is missing."""
-        done = self._ask(f'CREATE DATABASE IF NOT EXISTS `{database}`')
-        if done.returncode:
-            raise errors.Error(f'mariadb: {done.stderr.strip()}')
+        self.query(f'CREATE DATABASE IF NOT EXISTS `{database}`')
         return f'{self.admin_url}{database}'
 
     def query(self, statement, database=None):
@@ -68,9 +66,7 @@ class MariaDB(server.Server):
 
         :raises patchset.errors.Error: the server's own message
         """
-        done = self._ask(statement, database)
-        if done.returncode:
-            raise errors.Error(f'mariadb: {done.stderr.strip()}')
+        done = self._checked(self._ask(statement, database))
         return [line.split('\t') for line in done.stdout.splitlines()]
 
     def dump(self, database, path):
@@ -78,8 +74,9 @@ class MariaDB(server.Server):
 
         :raises patchset.errors.Error: the program's own message
         """
+        words = [*self._account('mariadb-dump'), database]
         with open(path, 'w') as file:
-            self._copy('mariadb-dump', database, stdout=file)
+            self._checked(self._talk(words, stdout=file))
 
     def load(self, database, path):
         """Fill a database from what :meth:`dump` wrote.
@@ -87,26 +84,25 @@ class MariaDB(server.Server):
         :raises patchset.errors.Error: the server's own message
         """
         with open(path) as file:
-            self._copy('mariadb', database, stdin=file)
-
-    def _copy(self, program, database, **files):
-        done = subprocess.run(
-            [*self._account(program), database],
-            env={'MYSQL_PWD': self._password},
-            stderr=subprocess.PIPE,
-            text=True,
-            **files,
-        )
-        if done.returncode:
-            raise errors.Error(f'{program}: {done.stderr.strip()}')
+            self._checked(self._talk([*self._client(), database], stdin=file))
 
     def _ask(self, statement, database=None):
         words = [f'--database={database}'] if database else []
+        return self._talk([*self._client(), *words, f'--execute={statement}'])
+
+    @staticmethod
+    def _checked(done):
+        if done.returncode:
+            raise errors.Error(f'mariadb: {done.stderr.strip()}')
+        return done
+
+    def _talk(self, words, **files):
         return subprocess.run(
-            [*self._client(), *words, f'--execute={statement}'],
+            words,
             env={'MYSQL_PWD': self._password},
-            capture_output=True,
+            stderr=subprocess.PIPE,
             text=True,
+            **{'stdout': subprocess.PIPE, **files},
         )
 
     def _client(self):
