@@ -56,8 +56,7 @@ def picked(tree, topics, only=()):
     :raises patchset.errors.Error: as :func:`export` does
     """
     names = [topic.name for topic in topics]
-    for name in only:
-        series.check_name(name, names)
+    series.check_names(only, names)
     wanted = closure(topics, only or names)
     commits = git.git(
         tree, 'rev-list', '--reverse', f'{assemble.BASE}..HEAD'

@@ -32,7 +32,7 @@ def fold(tree, topic):
         apply on top of the edits; the tree is then left as it was
     """
     commits = {name: commit for commit, name, _ in topics_of(tree)}
-    series.check_name(topic, commits)
+    series.check_names([topic], commits)
     before = assemble.head(tree)
     git.git(tree, 'add', '--all')
     git.git(

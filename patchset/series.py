@@ -172,16 +172,17 @@ def elsewhere(release, patches=paths.PATCHES):
     }
 
 
-def check_name(name, names):
+def check_names(names, known):
     """Refuse what is no topic.
 
-    :param names: those of all topics, in the order to tell them
-    :raises patchset.errors.UsageError: the name is not among them
+    :param known: names of all topics, in the order to tell them
+    :raises patchset.errors.UsageError: one of the names is not among them
     """
-    if name not in names:
-        raise errors.UsageError(
-            f'no topic {name}; there are: {", ".join(names)}'
-        )
+    for name in names:
+        if name not in known:
+            raise errors.UsageError(
+                f'no topic {name}; there are: {", ".join(known)}'
+            )
 
 
 def load(release, patches=paths.PATCHES):

@@ -103,9 +103,9 @@ def run(args):
     parts, expression = split(args.words, STOCK if args.stock else DEFAULT)
     _check(args, parts, expression)
     pin = arguments.pin(args)
-    names = [topic.name for topic in series.load(pin.release)]
-    for name in args.topics:
-        series.check_name(name, names)
+    if args.topics:
+        topics = series.load(pin.release)
+        series.check_names(args.topics, [topic.name for topic in topics])
     chosen = options.Options(
         pin=pin,
         stock=args.stock,

@@ -52,10 +52,10 @@ def run(options):
         git.git(whole, 'clone', '--quiet', '--shared', whole, tree)
         between = f'{assemble.BASE}..HEAD'
         commits = git.git(tree, 'rev-list', '--reverse', between).split()
-        for topic, commit in zip(topics, commits, strict=True):
-            if topic not in chosen:
-                continue
-            git.git(tree, 'checkout', '--quiet', commit)
+        names = [topic.name for topic in topics]
+        commit_of = dict(zip(names, commits, strict=True))
+        for number, topic in enumerate(chosen, 1):
+            git.git(tree, 'checkout', '--quiet', commit_of[topic.name])
             egg_info.write(tree, options.pin.local_version)
             suite = stestr.Suite(
                 options.label('commits'), venv, tree,
@@ -66,8 +66,7 @@ def run(options):
                 options.expression, concurrency=options.concurrency
             )
             total += report.result
-            done = chosen.index(topic) + 1
             progress.say(
-                f'{done} of {len(chosen)}: {topic.name}: {report.result}'
+                f'{number} of {len(chosen)}: {topic.name}: {report.result}'
             )
     return total
