@@ -107,5 +107,5 @@ def text(rows):
 
 
 def _near(rows):
-    near = sum(apart(*row[-3:-1]) <= WITHIN for row in rows)
+    near = sum(apart(ratio, again) <= WITHIN for *_, ratio, again, _ in rows)
     return f'{near} of {len(rows)}'

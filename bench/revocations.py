@@ -55,7 +55,7 @@ QUESTION = 'Does the number of live revocation events matter?'
 COUNTS = {'small': (0, 100, 10_000), 'full': (0, 1000, 10_000, 100_000)}
 CLOUD_COUNTS = (0, 100, 1000)  # tokens revoked at an existing Keystone
 KINDS = {'small': ('chain',), 'full': tuple(events.COLUMNS)}
-SECONDS = {'small': 2, 'full': 2}  # of a slice
+SECONDS = 2  # of a slice
 SLICES = {'small': 2, 'full': 1}  # of each number of events in a round
 REPEATS = {'small': 2, 'full': 5}
 CLIENTS = 4
@@ -165,7 +165,7 @@ def _round(sides, number, kind, counts, kept, plan, measured):
         if side.name == 'patched':
             side.keystone.restart()
         headers = client.headers(client.token(side.keystone))
-        load.get(side.url, headers, SECONDS[plan.scale], CLIENTS)
+        load.get(side.url, headers, SECONDS, CLIENTS)
     filled = dict.fromkeys(sides, 0)
     for count in counts:
         for side in rig.slices(sides, number, SLICES[plan.scale]):
@@ -203,12 +203,11 @@ def measure(side, plan):
     probe = first
     if plan.caching or not slow:
         probe = load.each(side.url, clients, 1)
-    seconds = SECONDS[plan.scale]
-    if CLIENTS / probe.rate > seconds:
+    if CLIENTS / probe.rate > SECONDS:
         slow = True
     else:
         load.each(side.url, clients, _WARM)
-        probe = load.get(side.url, headers, seconds, CLIENTS)
+        probe = load.get(side.url, headers, SECONDS, CLIENTS)
     return {**dataclasses.asdict(probe), **({'slow': True} if slow else {})}
 
 
