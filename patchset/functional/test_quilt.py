@@ -136,7 +136,7 @@ class QuiltTestCase(base.RepositoryTestCase):
         folder = self.root / 'out'
         quilt.export(self.tree, self.topics(), folder)
         first = self.topics()[0].name
-        quilt.export(self.tree, self.topics(), folder, first)
+        quilt.export(self.tree, self.topics(), folder, [first])
         names = [path.name for path in folder.rglob('*') if path.is_file()]
         self.assertEqual(sorted([f'{first}.patch', 'series']), sorted(names))
 
