@@ -103,7 +103,8 @@ def build(pin, source, topics, tree, root=paths.ROOT):
         apply_exactly(tree, topic)
         for name in topic.adds:
             add(tree, topic, name, root)
-        git.git(tree, 'add', '--all')
+        if topic.adds:
+            git.git(tree, 'add', '--', *topic.adds)
         message = series.replace_trailers(
             topic.message, ('Topic',), [f'Topic: {topic.name}']
         )

@@ -49,8 +49,10 @@ def commit(tree, message, author=IDENTITY, date='2026-08-22T00:00:00+0000'):
         env[f'GIT_{role}_EMAIL'] = address
         env[f'GIT_{role}_DATE'] = date
     git(
-        tree, 'commit', '--quiet', '--allow-empty', '--no-verify', '--cleanup',
-        'verbatim', '--file', '-', stdin=message, env=env,
+        # To look for what could be packed takes as long as the commit.
+        tree, '-c', 'maintenance.auto=false',
+        'commit', '--quiet', '--allow-empty', '--no-verify', '--cleanup',
+        'verbatim', '--file', '-', stdin=message, env=env, what='git commit',
     )  # fmt: skip
 
 
