@@ -90,6 +90,10 @@ class RepositoryTestCase(testtools.TestCase):
                 if path.relative_to(self.root).as_posix() not in files:
                     path.unlink()
 
+    def few(self):
+        """Leave few topics: some with hunks, some with files of their own."""
+        self.only('revoke-project-domain', 'auth-context-per-request')
+
     def assemble(self):
         """Assemble the copy's topics in a folder of their own.
 

@@ -41,6 +41,7 @@ class AssembleTestCase(base.RepositoryTestCase):
                 )
 
     def test_same_commit_ids_each_time(self):
+        self.few()
         first = assemble.head(self.assemble())
         tree = self.root / 'again'
         assemble.build(self.pin, self.source, self.topics(), tree, self.root)
@@ -89,6 +90,7 @@ class AssembleTestCase(base.RepositoryTestCase):
         self.assertIn('is not an assembled tree', str(error))
 
     def test_renewed_in_place(self):
+        self.few()
         tree = self.assemble()
         place = tree.stat().st_ino
         name = next(n for n in self.topics()[0].adds if n.endswith('.py'))

@@ -26,10 +26,6 @@ class CheckTestCase(base.RepositoryTestCase):
     def check(self):
         return check.check(self.pin, self.source, sys.executable, self.root)
 
-    def few(self):
-        """Have a few topics only: a check takes its time with each."""
-        self.only('revoke-project-domain', 'auth-context-per-request')
-
     def refused(self, *parts):
         error = self.assertRaises(errors.Error, self.check)
         for part in parts:

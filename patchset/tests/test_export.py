@@ -26,40 +26,36 @@ from patchset.tests import base
 class ExportTestCase(base.RepositoryTestCase):
     def setUp(self):
         super().setUp()
-        self.tree = self.assemble()
         self.folder = self.root / 'out'
+
+    def start(self):
+        """Export from few topics from now on."""
+        self.few()
+        self.tree = self.assemble()
 
     def export(self, *only):
         return export.export(self.tree, self.topics(), self.folder, only)
 
-    def pristine(self):
+    def am(self, written):
+        """Id of what ``git am`` makes of patches on the pristine source."""
         tree = self.root / f'pristine-{self.pin.release}'
         assemble.start(self.source, tree)
-        return tree
-
-    def am(self, tree, written):
         git.git(tree, 'am', '--quiet', *written)
         return git.git(tree, 'rev-parse', 'HEAD^{tree}')
 
-    def test_git_am_gives_what_assemble_gives(self):
-        written = self.export()
-        self.assertEqual(len(self.topics()), len(written))
-        self.assertEqual(
-            git.git(self.tree, 'rev-parse', 'HEAD^{tree}'),
-            self.am(self.pristine(), written),
-        )
-
-    def test_git_am_takes_the_series_of_each_release(self):
-        for release in pins.releases()[:-1]:
+    def test_git_am_gives_what_assemble_gives_for_each_release(self):
+        for release in pins.releases():
             self.use(release)
-            self.folder = self.root / f'out-{release}'
             self.tree = self.assemble()
+            written = self.export()
+            self.assertEqual(len(self.topics()), len(written))
             self.assertEqual(
                 git.git(self.tree, 'rev-parse', 'HEAD^{tree}'),
-                self.am(self.pristine(), self.export()),
+                self.am(written),
             )
 
     def test_commits_are_as_upstream_has_them(self):
+        self.start()
         for path, topic in zip(self.export(), self.topics(), strict=True):
             mail = email.message_from_string(path.read_text())
             self.assertIn(topic.subject, mail['Subject'])
@@ -70,6 +66,7 @@ class ExportTestCase(base.RepositoryTestCase):
                 self.assertIn(f'diff --git a/{name} b/{name}\n', diff)
 
     def test_one_topic_and_what_it_depends_on(self):
+        self.start()
         topic = next(topic for topic in self.topics() if topic.depends)
         written = self.export(topic.name)
         names = [path.stem[5:] for path in written]
@@ -77,9 +74,10 @@ class ExportTestCase(base.RepositoryTestCase):
             export.closure(self.topics(), [topic.name]), set(names)
         )
         self.assertEqual(topic.name, names[-1])
-        self.am(self.pristine(), written)
+        self.am(written)
 
     def test_several_topics_in_the_order_of_the_series(self):
+        self.start()
         topics = self.topics()
         chosen = [
             one.name
@@ -92,14 +90,16 @@ class ExportTestCase(base.RepositoryTestCase):
         self.assertEqual(
             [one.name for one in topics if one.name in names], names
         )
-        self.am(self.pristine(), written)
+        self.am(written)
 
     def test_earlier_export_is_replaced(self):
+        self.start()
         count = len(self.export())
         self.export(self.topics()[0].name)
         self.export()
         self.assertEqual(count, len(list(self.folder.iterdir())))
 
     def test_unknown_topic(self):
+        self.start()
         error = self.assertRaises(errors.UsageError, self.export, 'dreams')
         self.assertIn('no topic dreams; there are: ', str(error))

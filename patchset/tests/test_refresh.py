@@ -26,6 +26,7 @@ _NEW_TEST = 'keystone/tests/unit/revoke/test_refreshed.py'
 class RefreshTestCase(base.RepositoryTestCase):
     def setUp(self):
         super().setUp()
+        self.few()
         self.tree = self.assemble()
 
     def write_back(self):
@@ -99,7 +100,6 @@ class RefreshTestCase(base.RepositoryTestCase):
         return last
 
     def test_dropped_commit_takes_its_files_along(self):
-        self.without_other_releases()
         for name in self.drop_the_last().adds:
             self.assertFalse((self.root / name).exists())
 
