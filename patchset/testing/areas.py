@@ -60,7 +60,7 @@ def run(options):
     suite = stestr.Suite(
         options.label('areas'), venv, tree,
         modules=modules(tree),
-        rare_gc=True,
+        quick=True,
     )  # fmt: skip
     report = suite.run(options.expression, concurrency=options.concurrency)
     return report.result

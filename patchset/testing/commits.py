@@ -60,7 +60,7 @@ def run(options):
             suite = stestr.Suite(
                 options.label('commits'), venv, tree,
                 modules=[*areas.modules(tree), *proof.tests(topic)],
-                rare_gc=True,
+                quick=True,
             )  # fmt: skip
             report = suite.run(
                 options.expression, concurrency=options.concurrency

@@ -56,6 +56,7 @@ def run(options):
             options.label('proof'), venv, tree,
             sets={topic.name: tests(topic) for topic in topics},
             quiet=True,
+            quick=True,
         )  # fmt: skip
         report = suite.run(options.expression, concurrency=options.concurrency)
     total = results.Result()

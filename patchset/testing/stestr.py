@@ -77,8 +77,8 @@ class Suite:
         instead of a folder: other modules are not even imported
     :param sets: {name: modules} instead, of which each set runs until one
         of its tests fails
-    :param rare_gc: collect cyclic garbage seldom, which leaves more time to
-        tests that build much
+    :param quick: spare tests that make an application each some of the work
+        that this takes, see ``inside/quick_tests``
     :param variables: environment variables of the tests
     :param group: regular expression; tests whose ids agree in what it
         matches run in the same process
@@ -87,7 +87,7 @@ class Suite:
 
     def __init__(
         self, label, environment, tree, *, folder=None, top='.',
-        modules=None, sets=None, rare_gc=False, variables=None, group=None,
+        modules=None, sets=None, quick=False, variables=None, group=None,
         quiet=False,
     ):  # fmt: skip
         self.label = label
@@ -98,7 +98,7 @@ class Suite:
         self._top = top
         self._modules = modules
         self._sets = sets
-        self._path = [_SCRIPTS / 'rare_gc', tree] if rare_gc else [tree]
+        self._path = [_SCRIPTS / 'quick_tests', tree] if quick else [tree]
         self._variables = variables or {}
         self._group = group
         self._quiet = quiet

@@ -41,6 +41,7 @@ def run(options):
         'overlay': stestr.Suite(
             options.label('unit'), venv, tree,
             modules=added(tree, trees.get(options.pin, stock=True)),
+            quick=True,
         ),
     }.items():  # fmt: skip
         report = suite.run(options.expression, concurrency=options.concurrency)

@@ -73,6 +73,6 @@ def _suite(options, venv, databases):
         venv,
         trees.get(options.pin, options.stock),
         folder=TESTS,
-        rare_gc=True,
+        quick=True,
         variables={'OS_TEST_DBAPI_ADMIN_CONNECTION': ';'.join(databases)},
     )

@@ -79,6 +79,52 @@ class Variables(unittest.TestCase):
         self.assertEqual('blue', os.environ['COLOUR'])
         self.assertNotIn('OS_CLOUD', os.environ)
 """
+_ROUTES = """
+import unittest
+
+from werkzeug import routing
+
+
+class Converter(routing.BaseConverter):
+    def __init__(self, map, sign):
+        super().__init__(map)
+        self.sign = sign
+
+    def to_url(self, value):
+        return f'{self.sign}{value}'
+
+
+class Routes(unittest.TestCase):
+    def built(self, sign, page):
+        rules = [
+            routing.Rule(f'/one/<own("{sign}"):name>', endpoint='one'),
+            routing.Rule('/two/<own("+"):name>', endpoint='two'),
+            routing.Rule('/page/', defaults={'page': page}, endpoint='page'),
+            routing.Rule('/page/<int:page>', endpoint='page'),
+        ]
+        known = {'own': Converter}
+        urls = routing.Map(rules, converters=known).bind('host')
+        return rules, [
+            urls.build('one', {'name': 'x', 'q': 'y z'}),
+            urls.build('two', {'name': 'x'}),
+            urls.build('page', {'page': 1}),
+            urls.build('page', {'page': 2}),
+        ]
+
+    def test_urls(self):
+        self.assertEqual(
+            ['/one/-x?q=y+z', '/two/+x', '/page/', '/page/2'],
+            self.built('-', 1)[1],
+        )
+        self.assertEqual(
+            ['/one/!x?q=y+z', '/two/+x', '/page/1', '/page/'],
+            self.built('!', 2)[1],
+        )
+
+    def test_compiled_each_time(self):
+        one, two = self.built('-', 1)[0][1], self.built('-', 1)[0][1]
+        self.assertIsNot(one._build.__func__, two._build.__func__)
+"""
 _GARBAGE = """
 import gc
 import unittest
@@ -280,10 +326,18 @@ class SuiteTestCase(testtools.TestCase):
     def test_garbage_is_collected_seldom_where_asked(self):
         self.write('small/test_gc.py', _GARBAGE)
         found = {
-            rare: bool(self.suite(rare_gc=rare).run('test_often').failed)
+            rare: bool(self.suite(quick=rare).run('test_often').failed)
             for rare in (False, True)
         }
         self.assertEqual({False: False, True: True}, found)
+
+    def test_routes_are_compiled_once_where_asked(self):
+        self.write('small/test_routes.py', _ROUTES)
+        often = 'small.test_routes.Routes.test_compiled_each_time'
+        for quick, failed in ((False, set()), (True, {often})):
+            report = self.suite(quick=quick).run('test_routes')
+            self.assertEqual(2, report.result.total)
+            self.assertEqual(failed, set(report.failed))
 
     def test_a_set_runs_until_a_test_of_it_fails(self):
         for name, how in (

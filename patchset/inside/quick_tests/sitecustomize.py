@@ -1,0 +1,51 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Less work for a Python whose tests make an application each.
+
+A folder for the module path: Python runs this when it starts. A tenth of the
+time of upstream's unit tests goes into looking for garbage among the objects
+of their applications, a seventh into functions that are compiled for each of
+its routes, the same each time, to make URLs of.
+"""
+
+import functools
+import gc
+
+
+def remembered(compile_builder):
+    """Werkzeug's compiler of such functions, which keeps what it made.
+
+    A function finds the converters of its values in the rule that it is
+    called with; of the rule it is made for, it has just what the key has.
+    """
+    made = {}
+
+    @functools.wraps(compile_builder)
+    def wrapper(rule, append_unknown=True):
+        if rule.defaults:
+            return compile_builder(rule, append_unknown)
+        key = (rule.rule, tuple(rule._trace), append_unknown)
+        if key not in made:
+            made[key] = compile_builder(rule, append_unknown)
+        return made[key]
+
+    return wrapper
+
+
+gc.set_threshold(100_000, 20, 50)
+try:
+    from werkzeug.routing import rules
+except ImportError:
+    pass
+else:
+    rules.Rule._compile_builder = remembered(rules.Rule._compile_builder)
