@@ -28,8 +28,8 @@ class ExportTestCase(base.RepositoryTestCase):
         super().setUp()
         self.folder = self.root / 'out'
 
-    def start(self):
-        """Export from few topics from now on."""
+    def start_with_few(self):
+        """Have few topics, and the tree that they make."""
         self.few()
         self.tree = self.assemble()
 
@@ -55,7 +55,7 @@ class ExportTestCase(base.RepositoryTestCase):
             )
 
     def test_commits_are_as_upstream_has_them(self):
-        self.start()
+        self.tree = self.assemble()
         for path, topic in zip(self.export(), self.topics(), strict=True):
             mail = email.message_from_string(path.read_text())
             self.assertIn(topic.subject, mail['Subject'])
@@ -66,7 +66,7 @@ class ExportTestCase(base.RepositoryTestCase):
                 self.assertIn(f'diff --git a/{name} b/{name}\n', diff)
 
     def test_one_topic_and_what_it_depends_on(self):
-        self.start()
+        self.start_with_few()
         topic = next(topic for topic in self.topics() if topic.depends)
         written = self.export(topic.name)
         names = [path.stem[5:] for path in written]
@@ -77,7 +77,7 @@ class ExportTestCase(base.RepositoryTestCase):
         self.am(written)
 
     def test_several_topics_in_the_order_of_the_series(self):
-        self.start()
+        self.start_with_few()
         topics = self.topics()
         chosen = [
             one.name
@@ -93,13 +93,13 @@ class ExportTestCase(base.RepositoryTestCase):
         self.am(written)
 
     def test_earlier_export_is_replaced(self):
-        self.start()
+        self.start_with_few()
         count = len(self.export())
         self.export(self.topics()[0].name)
         self.export()
         self.assertEqual(count, len(list(self.folder.iterdir())))
 
     def test_unknown_topic(self):
-        self.start()
+        self.start_with_few()
         error = self.assertRaises(errors.UsageError, self.export, 'dreams')
         self.assertIn('no topic dreams; there are: ', str(error))
