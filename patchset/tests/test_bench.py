@@ -184,34 +184,45 @@ class MixedTestCase(testtools.TestCase):
             revoke_p99=None, revoker_cpu=0.01,
         )  # fmt: skip
 
-    def test_loss_is_against_both_ends_of_the_round(self):
-        # A machine that got faster by half within each round.
-        idle = [self.run_of(rate) for rate in (80, 120, 40, 60)]
-        runs = [self.run_of(90, 9), self.run_of(45, 11)]
-        found = mixed.side_point(runs, idle, 20, 2)
+    def test_loss_is_against_the_slice_beside_it(self):
+        # A machine that was twice as fast in the first round.
+        pairs = [
+            (self.run_of(90, 9), self.run_of(100)),
+            (self.run_of(45, 11), self.run_of(50)),
+        ]
+        found = mixed.side_point(pairs, 20, 2)
         self.assertEqual(0.1, found['loss'])
+        self.assertEqual([0.9, 0.9], found['of_own_0_spread'])
         self.assertEqual(10, found['revoked'])
         self.assertEqual(77.5, found['requests'])
         # 10 revocations of 20 ms each, in two processes.
         self.assertAlmostEqual(0.1, found['work'])
 
     def test_nothing_is_lost_without_revocations(self):
-        idle = [self.run_of(rate) for rate in (100, 100, 50, 50)]
-        found = mixed.side_point(idle, idle, 20, 2)
+        measured = {
+            ('stock', 5): [(self.run_of(40, 5), self.run_of(100))],
+            ('stock', 10): [(self.run_of(20, 10), self.run_of(50))],
+        }
+        idle, *others = mixed.points(measured, {'stock': 20}, 2)
+        self.assertEqual(0, idle['asked'])
+        found = idle['stock']
+        self.assertEqual((75, 2), (found['rate'], found['repeats']))
         self.assertEqual((0, 0), (found['loss'], found['work']))
         self.assertIsNone(found['revoke_p99'])
+        self.assertEqual([5, 10], [point['asked'] for point in others])
+        self.assertEqual(
+            [0.6, 0.6], [point['stock']['loss'] for point in others]
+        )
 
     def test_text(self):
         measured = {
-            (side, rate): [self.run_of(100, rate)] * (1 if rate else 2)
+            (side, rate): [(self.run_of(100, rate), self.run_of(100))]
             for side in ('stock', 'patched')
-            for rate in mixed.RATES['full']
+            for rate in (10, 50)
         }
-        points = mixed.points(
-            measured, {'stock': 20, 'patched': 10}, 2, mixed.RATES['full']
-        )
+        points = mixed.points(measured, {'stock': 20, 'patched': 10}, 2)
         lines = mixed.text(points).splitlines()
-        self.assertEqual(2 + 2 * len(mixed.RATES['full']), len(lines))
+        self.assertEqual(2 + 2 * 3, len(lines))
         self.assertRegex(lines[-1], r'^ *50 +patched +50.0 +100.0 .* 25.0 %')
 
 
