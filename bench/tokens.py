@@ -50,6 +50,8 @@ RUNS = {
     'small': {'create': 2, 'validate': 4},
     'full': {'create': 20, 'validate': 20},
 }
+# What part of the requests is sent where there is no cache.
+UNCACHED = {'small': 40, 'full': 10}
 TRAFFIC = ('gets', 'sets', 'bytes')  # of memcached, for each request
 
 
@@ -102,13 +104,12 @@ def repeats(scale, cache, what):
 def amount(scale, cache, what, clients, requests):
     """How many requests there are in one run.
 
-    :param requests: how many there are at full scale
+    :param requests: how many there are at full scale with memcached
     """
-    if scale == 'small':
-        if cache == 'none':
-            requests //= 40
-        elif what == 'create':
-            requests //= 4
+    if cache == 'none':
+        requests //= UNCACHED[scale]
+    elif (scale, what) == ('small', 'create'):
+        requests //= 4
     return max(requests, clients)
 
 

@@ -89,7 +89,7 @@ def add_arguments(parser):
         choices=('small', 'full'),
         default='small',
         help='small: a few minutes, 20 for all; full: up to an hour, for '
-        'rally up to three, for tokens up to eight (default: %(default)s)',
+        'rally up to three (default: %(default)s)',
     )
     parser.add_argument(
         '--kind',

@@ -80,9 +80,15 @@ class AmountTestCase(testtools.TestCase):
             for cache, expected in (('memcached', cached), ('none', uncached)):
                 found = tokens.amount('small', cache, *asked)
                 self.assertEqual(expected, found)
-                self.assertEqual(
-                    asked[2], tokens.amount('full', cache, *asked)
-                )
+
+    def test_a_tenth_is_sent_without_a_cache(self):
+        for what, clients, requests in tokens.LOADS:
+            for cache, expected in (
+                ('memcached', requests),
+                ('none', max(requests // 10, clients)),
+            ):
+                found = tokens.amount('full', cache, what, clients, requests)
+                self.assertEqual(expected, found)
 
 
 class PointsTestCase(testtools.TestCase):
