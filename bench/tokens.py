@@ -22,8 +22,8 @@ They take turns, and swap them from run to run. What memcached counts meanwhile
 is divided by the number of requests. The small scale has two runs of a quarter
 of the creations, and four of all the validations: the first ones of each token
 are slow, and the patched side is done in a fraction of a second. Without a
-cache stock takes half a second for a validation, so there it has one run with
-a fortieth of the requests.
+cache stock takes half a second for a validation, so a run there has a tenth of
+the requests, and the small scale has one run with a fortieth.
 """
 
 import dataclasses
