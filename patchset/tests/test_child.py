@@ -17,33 +17,13 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 
 import fixtures
 import testtools
 
 from patchset import child
 from patchset import errors
-
-_DEADLINE = 20  # seconds
-
-
-def _until(condition):
-    end = time.monotonic() + _DEADLINE
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def _gone(pid):
-    """Whether a process has ended; one that nobody waited for has, too."""
-    try:
-        stat = pathlib.Path(f'/proc/{pid}/stat').read_text()
-    except FileNotFoundError:
-        return True
-    return stat.rpartition(')')[2].split()[0] == 'Z'
+from patchset.tests import processes
 
 
 class ChildTestCase(testtools.TestCase):
@@ -54,7 +34,7 @@ class ChildTestCase(testtools.TestCase):
     def pid_in(self, name):
         path = self.folder / name
         self.assertTrue(
-            _until(lambda: path.exists() and path.read_text().strip())
+            processes.until(lambda: path.exists() and path.read_text().strip())
         )
         return int(path.read_text())
 
@@ -68,7 +48,7 @@ class ChildTestCase(testtools.TestCase):
         grandchild = self.pid_in('pid')
         child.stop(process)
         self.assertEqual(-signal.SIGTERM, process.returncode)
-        self.assertTrue(_until(lambda: _gone(grandchild)))
+        self.assertTrue(processes.ends(grandchild))
 
     def test_stop_kills_what_does_not_listen(self):
         process = self.start(
@@ -82,7 +62,7 @@ class ChildTestCase(testtools.TestCase):
         process = self.start('sleep 300 & echo $! > pid')
         process.wait()
         child.stop(process)
-        self.assertTrue(_until(lambda: _gone(self.pid_in('pid'))))
+        self.assertTrue(processes.ends(self.pid_in('pid')))
 
     def test_child_ends_with_a_killed_parent(self):
         script = (
@@ -97,9 +77,11 @@ class ChildTestCase(testtools.TestCase):
             pid = int(parent.stdout.readline())
             # By then the kernel has been told.
             comm = pathlib.Path(f'/proc/{pid}/comm')
-            self.assertTrue(_until(lambda: comm.read_text() == 'sleep\n'))
+            self.assertTrue(
+                processes.until(lambda: comm.read_text() == 'sleep\n')
+            )
             parent.kill()
-        self.assertTrue(_until(lambda: _gone(pid)))
+        self.assertTrue(processes.ends(pid))
 
     def test_root_becomes_the_user(self):
         if os.geteuid() != 0:
