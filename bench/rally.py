@@ -20,9 +20,12 @@ the end included.
 With the full scale, each database of the plan (:data:`DATABASES` if none is
 named) is measured with no delay and with 100 ms between Keystone and the
 database, or between the nodes of the cluster; with the small one, with no
-delay. Stock and patched take turns, and swap them from round to round. With
-the delay a request takes many seconds, so there are fewer iterations, and one
-round.
+delay. Stock and patched take turns, and swap them from round to round.
+
+With the delay there is one client. Of ten, each invalidates what the others
+are about to read, for which they wait many seconds: how often is chance, and
+runs of one side were as far apart as the sides are. What one client waits for
+is the line, always as long, so a few iterations tell.
 
 A process of stock that was asked for a token while a role went may answer 404
 to each token from then on: it reads what the last request left on its thread,
@@ -65,13 +68,27 @@ SCENARIOS = (
     'create_user_set_enabled_and_delete',
     'create_and_list_users',
 )
+
+
+@dataclasses.dataclass(frozen=True)
+class Amount:
+    """How much is run of a scenario.
+
+    :param times: iterations in a round
+    :param at_once: clients
+    :param rounds: how often stock and patched take turns
+    """
+
+    times: int
+    at_once: int
+    rounds: int
+
+
+NEAR = {'small': Amount(10, 10, 2), 'full': Amount(100, 10, 3)}
+FAR = Amount(3, 1, 1)
 # What it runs on if no database is named.
 DATABASES = {'full': tuple(databases.ALL)}
-TIMES = {'small': 10, 'full': 100}
-REPEATS = {'small': 2, 'full': 3}
-FAR = 20  # iterations with a delay
 DELAYS = {'small': (0,), 'full': (0, 100)}  # milliseconds, both ways
-_AT_ONCE = 10
 
 
 def run(plan):
@@ -95,24 +112,24 @@ def run(plan):
 
 
 def _rounds(sides, rallies, plan, measured):
-    times, repeats = amount(plan)
-    for number in range(repeats):
+    much = amount(plan)
+    for number in range(much.rounds):
         for scenario in SCENARIOS:
             for side in rig.turn(sides, number):
                 log_in(side)
-                one = measure(side, rallies[side.name], scenario, times)
+                one = measure(side, rallies[side.name], scenario, much)
                 about = side.name, plan.database, plan.delay, scenario
                 measured.setdefault(about, []).append(one)
                 progress.step(
-                    f'{number + 1} of {repeats}: {plan.database}, '
+                    f'{number + 1} of {much.rounds}: {plan.database}, '
                     f'{plan.delay} ms, {scenario}, {side.name}: '
                     f'{table.rate(one["rate"])}/s'
                 )
 
 
 def amount(plan):
-    """How many iterations of a scenario in each round, and how many rounds."""
-    return (FAR, 1) if plan.delay else (TIMES[plan.scale], REPEATS[plan.scale])
+    """The :class:`Amount` of a plan."""
+    return FAR if plan.delay else NEAR[plan.scale]
 
 
 def log_in(side):
@@ -127,9 +144,10 @@ def log_in(side):
     load.number(side.url, {}, 2 * clients, clients, client.login(keystone))
 
 
-def measure(side, rally, scenario, times):
+def measure(side, rally, scenario, much):
     """Run a scenario, and count the statements.
 
+    :param much: an :class:`Amount`
     :returns: dict with ``rate`` (iterations that succeeded, per second in
         which the machine ran), ``steal`` (see :mod:`bench.steal`), ``p50``
         and ``p99`` (their milliseconds), ``failed`` (iterations), ``reads``
@@ -137,7 +155,7 @@ def measure(side, rally, scenario, times):
     """
     before = side.sql.statements(side.database)
     with steal.Watch() as watch:
-        workload = rally.run(scenario, times)
+        workload = rally.run(scenario, much.times, much.at_once)
     after = side.sql.statements(side.database)
     return {
         **sum_up(workload, watch.share),
@@ -162,7 +180,7 @@ def sum_up(workload, stolen=0):
         raise errors.Error(f'rally: no iteration succeeded: {reason}')
     return {
         'rate': round(
-            len(times) / workload['load_duration'] / (1 - stolen), 2
+            len(times) / workload['load_duration'] / (1 - stolen), 4
         ),
         'steal': round(stolen, 3),
         'p50': round(load.percentile(times, 50)),
@@ -215,14 +233,14 @@ class Rally:
     def __exit__(self, *_):
         self._stack.close()
 
-    def run(self, scenario, times):
+    def run(self, scenario, times, at_once):
         """Run a scenario of KeystoneBasic.
 
         :returns: dict, see :mod:`bench.rally_worker`
         :raises patchset.errors.Error: rally has ended
         """
         name = f'KeystoneBasic.{scenario}'
-        runner = {'constant': {'times': times, 'concurrency': _AT_ONCE}}
+        runner = {'constant': {'times': times, 'concurrency': at_once}}
         subtask = {'title': name, 'scenario': {name: {}}, 'runner': runner}
         return json.loads(
             self._ask({'version': 2, 'title': name, 'subtasks': [subtask]})

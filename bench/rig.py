@@ -28,10 +28,9 @@ from patchset import trees
 from patchset.services import memcached
 from patchset.services import server
 
-# Requests to a distant database wait and do not compute, so there are as many
-# processes as clients. More threads would not do: stock then answers with what
-# another request has left on its thread, such as a role that is gone.
-PROCESSES, PROCESSES_FAR = 2, 10
+# More threads would not do: stock then answers with what another request has
+# left on its thread, such as a role that is gone.
+PROCESSES = 2
 
 
 class Side:
@@ -132,7 +131,7 @@ def both(plan, options=None):
                 port=kept.port(name) if kept else server.free_port(),
                 database=far.through(url) if far else url,
                 cache=caches[name].url,
-                processes=PROCESSES_FAR if far else PROCESSES,
+                processes=PROCESSES,
                 threads=1,
                 options=settings,
             )

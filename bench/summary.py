@@ -81,7 +81,7 @@ def of(runs, references):
 
     rates = [run['rate'] for run in done]
     return {
-        'rate': round(middle('rate'), 2),
+        'rate': round(middle('rate'), 4),
         'rate_spread': [min(rates), max(rates)],
         'p50': middle('p50'),
         'p99': middle('p99'),

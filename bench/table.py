@@ -59,7 +59,8 @@ def spread(values, form='{:.0f}'):
 
 def rate(number):
     """A number per second, small ones with more digits."""
-    return f'{number:.1f}' if number >= 10 else f'{number:.2f}'
+    digits = 1 if number >= 10 else 2 if number >= 1 else 3
+    return f'{number:.{digits}f}'
 
 
 def percent(share):

@@ -337,7 +337,7 @@ class SigningTestCase(testtools.TestCase):
 
 class TableTestCase(testtools.TestCase):
     def test_small_rates_are_told_apart_from_none(self):
-        self.assertEqual('0.04', table.rate(0.0384))
+        self.assertEqual('0.038', table.rate(0.0384))
         self.assertEqual('130.4', table.rate(130.38))
 
     def test_numbers_stand_on_the_right(self):

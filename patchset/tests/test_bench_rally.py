@@ -49,9 +49,9 @@ class WorkloadTestCase(testtools.TestCase):
 class AmountTestCase(testtools.TestCase):
     def test_less_from_far_away(self):
         one = plan.Plan(pin=None, scale='full')
-        self.assertEqual((100, 3), rally.amount(one))
+        self.assertEqual(rally.Amount(100, 10, 3), rally.amount(one))
         far = dataclasses.replace(one, delay=100)
-        self.assertEqual((20, 1), rally.amount(far))
+        self.assertEqual(rally.Amount(3, 1, 1), rally.amount(far))
 
 
 class DatabasesTestCase(testtools.TestCase):
