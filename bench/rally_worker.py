@@ -25,6 +25,7 @@ import pathlib
 import sys
 
 from rally import api
+from rally import exceptions
 from rally.common.db import schema
 from rally.env import env_mgr
 
@@ -48,7 +49,13 @@ def main():
     answers.write('ready\n')
     for line in sys.stdin:
         uuid = rally.task.create(environment.uuid)['uuid']
-        rally.task.start(environment.uuid, json.loads(line), task=uuid)
+        try:
+            rally.task.start(environment.uuid, json.loads(line), task=uuid)
+        except exceptions.ValidationError as error:
+            # Which only says that the cloud is not available.
+            health = environment.check_health()['existing@openstack']
+            reason = health.get('traceback', health['message'])
+            raise RuntimeError(reason.splitlines()[-1]) from error
         found = rally.task.get(uuid, detailed=True)
         answers.write(json.dumps(workload(found)) + '\n')
 
