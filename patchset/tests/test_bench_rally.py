@@ -52,6 +52,8 @@ class AmountTestCase(testtools.TestCase):
         self.assertEqual(rally.Amount(100, 10, 3), rally.amount(one))
         far = dataclasses.replace(one, delay=100)
         self.assertEqual(rally.Amount(3, 1, 1), rally.amount(far))
+        cluster = dataclasses.replace(far, databases=('galera',))
+        self.assertEqual(rally.Amount(10, 1, 3), rally.amount(cluster))
 
 
 class DatabasesTestCase(testtools.TestCase):
