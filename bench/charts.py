@@ -14,6 +14,7 @@
 
 from bench import drawing
 from bench import summary
+from bench import table
 
 
 def revocations(points):
@@ -329,12 +330,13 @@ def rally(points):
         labels = [
             point['scenario'].replace('_and_', '\nand_') for point in rows
         ]
-        drawing.bars(panel, rows, labels)
+        drawing.bars(panel, rows, labels, form=table.rate)
         panel.tick_params('x', rotation=20)
         panel.set_ylabel('iterations per second')
+        clients = 'one client' if rows[0]['delay'] else 'ten clients'
         caption = (
-            f'Scenarios of rally on {place}, ten iterations at once. Median '
-            f'of the rounds; the bars span the least and the most.'
+            f'Scenarios of rally on {place}, {clients}. Median of the rounds; '
+            f'the bars span the least and the most.'
         )
         found.append((caption, drawing.svg(figure, f'rally {place}')))
     return found

@@ -38,7 +38,7 @@ def bars(panel, points, labels, name='rate', form='{:.0f}'):
 
     :param labels: for each point, what stands below it
     :param name: the field; rates show their spread
-    :param form: how the numbers are written
+    :param form: how the numbers are written, a format or a function
     """
     sides = summary.sides(points[0])
     width = 0.7 / len(sides)
