@@ -47,9 +47,9 @@ dd {{ margin: 0; }}
 <h1>{title}</h1>
 <p>Stock and patched Keystone ran at the same time on one machine, with the
 same database server and a memcached each, and took turns under the load of
-ApacheBench, wrk or hey. What counts is how the two compare; the absolute
-figures are that machine's. Where there is a <em>cloud</em> instead, it is one
-Keystone that ran already.</p>
+ApacheBench, wrk, hey or Rally. What counts is how the two compare; the
+absolute figures are that machine's. Where there is a <em>cloud</em> instead,
+it is one Keystone that ran already.</p>
 {sections}
 </body>
 </html>

@@ -30,12 +30,12 @@ experiments:
   memory       of a worker process, by live events and by validated tokens
   rally        seven scenarios of Rally, with the share of statements that read
 
-all runs them one after the other, and draws the report. One that fails does
-not keep the others from running; it is named at the end.
+all runs them one after the other. One that fails does not keep the others from
+running; it is named at the end.
 
-report draws the results of a folder on one page, report.html there, which
-needs no other file, and each chart once more as SVG. It is no experiment, and
-starts no server.
+At the end the results of the folder are drawn on one page, report.html there,
+which needs no other file, and each chart once more as SVG. report does that
+alone: it is no experiment, and starts no server.
 
 compare says how far the ratios of two folders are from each other: that of
 --out and that of --with, such as of a run and the same one repeated.
@@ -153,10 +153,12 @@ def run(args):
         compare(args.out, args.other)
     elif args.experiment == 'all':
         everything(pin, args)
-    elif args.against:
-        measure_cloud(pin, args)
     else:
-        measure(pin, args.experiment, args)
+        if args.against:
+            measure_cloud(pin, args)
+        else:
+            measure(pin, args.experiment, args)
+        report(args.out)
 
 
 def check_against(args):

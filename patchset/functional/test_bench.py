@@ -355,12 +355,8 @@ class AgainstTestCase(testtools.TestCase):
             self.assertGreater(point['cloud']['rate'], 1)
         token = client.token(self.keystone)
         self.assertLess(1000, events_of(self.keystone, token))
-        done = subprocess.run(
-            [paths.ROOT / 'ks', 'bench', 'report', '--out', self.folder],
-            capture_output=True,
-            text=True,
-        )
-        self.assertEqual(0, done.returncode, done.stderr)
+        page = pathlib.Path(self.folder) / 'report.html'
+        self.assertIn('revocations', page.read_text())
 
     def test_ctrl_c_removes_what_was_made(self):
         with self.start('tokens') as program:

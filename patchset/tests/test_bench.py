@@ -403,6 +403,13 @@ class AllTestCase(testtools.TestCase):
             last = text.splitlines()[-1]
             self.assertIn(f'1 of 3 experiments failed: {shown}', last)
 
+    def test_one_alone_is_drawn_as_well(self):
+        self.patch(
+            bench, 'measure', lambda pin, name, args: self.done.append(name)
+        )
+        code, _ = test_commands.run('bench', 'one')
+        self.assertEqual((0, ['one', 'report']), (code, self.done))
+
     def test_ctrl_c_ends_all(self):
         self.failing['two'] = KeyboardInterrupt()
         code, _ = test_commands.run('bench', 'all')
