@@ -333,10 +333,9 @@ def rally(points):
         drawing.bars(panel, rows, labels, form=table.rate)
         panel.tick_params('x', rotation=20)
         panel.set_ylabel('iterations per second')
-        clients = 'one client' if rows[0]['delay'] else 'ten clients'
         caption = (
-            f'Scenarios of rally on {place}, {clients}. Median of the rounds; '
-            f'the bars span the least and the most.'
+            f'Scenarios of rally on {place}, {rows[0]["clients"]} at once. '
+            f'Median of the rounds; the bars span the least and the most.'
         )
         found.append((caption, drawing.svg(figure, f'rally {place}')))
     return found

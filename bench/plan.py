@@ -29,6 +29,8 @@ class Plan:
     :param kinds: names of the kinds of events; empty is the scale's choice
     :param databases: names in :data:`bench.databases.ALL`; most experiments
         run on the first
+    :param delays: for rally, the delays that it measures with; empty is the
+        scale's choice
     :param delay: milliseconds between Keystone and its database, or between
         the nodes of a cluster, both ways together
     :param kept: a :class:`bench.prepared.Prepared` that several runs
@@ -42,6 +44,7 @@ class Plan:
     caching: bool = True
     kinds: tuple = ()
     databases: tuple = ('mariadb',)
+    delays: tuple = ()
     delay: int = 0
     kept: prepared.Prepared | None = None
     against: cloud.Account | None = None

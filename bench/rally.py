@@ -17,45 +17,39 @@ Those of the study of a Keystone in many regions of 2018, by rally-openstack:
 how many write is asked of the database's own counters, what rally removes in
 the end included.
 
+A machine gets a quarter faster or slower from one minute to the next. So the
+iterations come in short rounds: in each, stock and patched run a scenario one
+right after the other, and swap turns from round to round. Before a scenario,
+roles that rally has left are removed (:mod:`bench.leftovers`).
+
 With the full scale, each database of the plan (:data:`DATABASES` if none is
 named) is measured with no delay and with 100 ms between Keystone and the
 database, or between the nodes of the cluster; with the small one, with no
-delay. Stock and patched take turns, and swap them from round to round.
+delay. ``--delay`` names others.
 
-With the delay there is one client. Of ten, each invalidates what the others
-are about to read, for which they wait many seconds: how often is chance, and
-runs of one side were as far apart as the sides are. What one client waits for
-is the line, always as long, so a few iterations tell. In a cluster only writes
-wait, so there are more.
-
-A process of stock that was asked for a token while a role went may answer 404
-to each token from then on: it reads what the last request left on its thread,
-and none gets as far as to leave something else. Rally then refuses to go on. A
-request without a token ends that, so all processes answer some between the
-scenarios, on both sides.
+With a delay there is one client. Of ten, each invalidates what the others are
+about to read, for which they wait many seconds: how often is chance, and runs
+of one side were as far apart as the sides are. What one client waits for is
+the line, always as long, so a few iterations tell, and several databases that
+are far away are measured at once. Cached values are kept for an hour there:
+one that expires costs a fifth of an iteration, and at such a pace many
+iterations of a real cloud lie between two that do. In a cluster only writes
+wait, so there are more rounds, and nothing runs beside them.
 """
 
 import contextlib
 import dataclasses
-import json
-import os
-import pathlib
-import statistics
-import subprocess
-import tempfile
 
-from bench import client
 from bench import databases
+from bench import leftovers
 from bench import load
+from bench import rally_client
 from bench import rig
 from bench import steal
 from bench import summary
 from bench import table
-from patchset import child
 from patchset import environment
 from patchset import errors
-from patchset import logs
-from patchset import paths
 from patchset import progress
 
 QUESTION = 'What do whole scenarios take, and how does a distant database do?'
@@ -85,15 +79,13 @@ class Amount:
     rounds: int
 
 
-NEAR = {'small': Amount(10, 10, 2), 'full': Amount(100, 10, 3)}
-FAR = {
-    'mariadb': Amount(3, 1, 1),
-    'postgresql': Amount(3, 1, 1),
-    'galera': Amount(10, 1, 3),
-}
+NEAR = {'small': Amount(10, 10, 3), 'full': Amount(20, 10, 6)}
+FAR = Amount(5, 1, 1)
+FAR_CLUSTER = Amount(5, 1, 8)
 # What it runs on if no database is named.
 DATABASES = {'full': tuple(databases.ALL)}
 DELAYS = {'small': (0,), 'full': (0, 100)}  # milliseconds, both ways
+_FAR_OPTIONS = {'cache': {'expiration_time': '3600'}}
 
 
 def run(plan):
@@ -103,73 +95,130 @@ def run(plan):
     :returns: what :func:`points` gives
     """
     venv = environment.Environment(plan.pin.release, 'rally').ensure()
-    measured = {}
-    for name in plan.databases:
-        for delay in DELAYS[plan.scale]:
-            chosen = dataclasses.replace(plan, databases=(name,), delay=delay)
-            with rig.both(chosen) as sides, contextlib.ExitStack() as stack:
-                rallies = {
-                    side.name: stack.enter_context(Rally(side, venv))
-                    for side in sides
-                }
-                _rounds(sides, rallies, chosen, measured)
+    delays = plan.delays or DELAYS[plan.scale]
+    measured = {
+        (side, name, delay, scenario): []
+        for name in plan.databases
+        for delay in delays
+        for scenario in SCENARIOS
+        for side in ('stock', 'patched')
+    }
+    for group in groups(plan, delays):
+        with contextlib.ExitStack() as stack:
+            places = [
+                Place(one, venv, stack.enter_context(_sides(one)), stack)
+                for one in group
+            ]
+            _rounds(places, measured)
     return points(measured)
 
 
-def _rounds(sides, rallies, plan, measured):
-    much = amount(plan)
-    for number in range(much.rounds):
-        for scenario in SCENARIOS:
-            for side in rig.turn(sides, number):
-                log_in(side)
-                one = measure(side, rallies[side.name], scenario, much)
-                about = side.name, plan.database, plan.delay, scenario
-                measured.setdefault(about, []).append(one)
-                progress.step(
-                    f'{number + 1} of {much.rounds}: {plan.database}, '
-                    f'{plan.delay} ms, {scenario}, {side.name}: '
-                    f'{table.rate(one["rate"])}/s'
-                )
+def groups(plan, delays):
+    """What is measured one after the other.
+
+    :param delays: milliseconds
+    :returns: list of lists of plans of one database and delay; those of a list
+        are measured at the same time
+    """
+    found = []
+    for delay in delays:
+        far = []
+        for name in plan.databases:
+            one = dataclasses.replace(plan, databases=(name,), delay=delay)
+            if amount(one) == FAR:
+                far.append(one)
+            else:
+                found.append([one])
+        if far:
+            found.append(far)
+    return found
 
 
 def amount(plan):
     """The :class:`Amount` of a plan."""
-    return FAR[plan.database] if plan.delay else NEAR[plan.scale]
+    if not plan.delay:
+        return NEAR[plan.scale]
+    return FAR_CLUSTER if plan.database == 'galera' else FAR
 
 
-def log_in(side):
-    """Have each process of a side answer a request without a token.
+def _sides(plan):
+    return rig.both(plan, _FAR_OPTIONS if plan.delay else None)
 
-    :raises patchset.errors.Error: an answer was not a success
+
+class Place:
+    """A database with both sides on it, and a Rally for each.
+
+    :param plan: a :class:`bench.plan.Plan`
+    :param venv: the environment that has rally-openstack
+    :param sides: what :func:`bench.rig.both` gave
+    :param stack: an ExitStack, at whose end they end
     """
-    keystone = side.keystone
-    # ApacheBench sends one alone; of the others that wait at once each
-    # process takes one, and is busy with it while the rest is taken.
-    clients = 2 * keystone.processes
-    load.number(side.url, {}, 2 * clients, clients, client.login(keystone))
+
+    def __init__(self, plan, venv, sides, stack):
+        self.plan = plan
+        self.sides = sides
+        self.rallies = {
+            side.name: stack.enter_context(rally_client.Rally(side, venv))
+            for side in sides
+        }
+        self.roles = {side.name: leftovers.Roles(side) for side in sides}
 
 
-def measure(side, rally, scenario, much):
-    """Run a scenario, and count the statements.
+def _rounds(places, measured):
+    much = amount(places[0].plan)
+    for number in range(much.rounds):
+        for scenario in SCENARIOS:
+            turns = [rig.turn(place.sides, number) for place in places]
+            for sides in zip(*turns, strict=True):
+                found = measure(places, sides, scenario, much)
+                for place, side, one in zip(places, sides, found, strict=True):
+                    where = place.plan.database, place.plan.delay, scenario
+                    measured[side.name, *where].append(one)
+                    progress.step(
+                        f'{number + 1} of {much.rounds}: {where[0]}, '
+                        f'{where[1]} ms, {scenario}, {side.name}: '
+                        f'{table.rate(one["rate"])}/s'
+                    )
 
+
+def measure(places, sides, scenario, much):
+    """Run a scenario on one side of each place at once; count the statements.
+
+    :param places: list of :class:`Place`
+    :param sides: for each of them, one :class:`bench.rig.Side`
     :param much: an :class:`Amount`
-    :returns: dict with ``rate`` (iterations that succeeded, per second in
-        which the machine ran), ``steal`` (see :mod:`bench.steal`), ``p50``
-        and ``p99`` (their milliseconds), ``failed`` (iterations), ``reads``
-        and ``writes`` (statements)
+    :returns: list of dicts with ``clients``, ``rate`` (iterations that
+        succeeded, per second in which the machine ran), ``steal`` (see
+        :mod:`bench.steal`), ``p50`` and ``p99`` (their milliseconds),
+        ``failed`` (iterations), ``reads`` and ``writes`` (statements)
     """
-    before = side.sql.statements(side.database)
+    rallies = []
+    for place, side in zip(places, sides, strict=True):
+        place.roles[side.name].restore()
+        leftovers.log_in(side)
+        rallies.append(place.rallies[side.name])
+    before = [side.sql.statements(side.database) for side in sides]
     with steal.Watch() as watch:
-        workload = rally.run(scenario, much.times, much.at_once)
-    after = side.sql.statements(side.database)
-    return {
-        **sum_up(workload, watch.share),
-        **{name: after[name] - before[name] for name in after},
-    }
+        for rally in rallies:
+            rally.begin(scenario, much.times, much.at_once)
+        workloads = [rally.end() for rally in rallies]
+    found = []
+    for side, first, workload in zip(sides, before, workloads, strict=True):
+        last = side.sql.statements(side.database)
+        found.append(
+            {
+                'clients': much.at_once,
+                **sum_up(workload, watch.share),
+                **{name: last[name] - first[name] for name in last},
+            }
+        )
+    return found
 
 
 def sum_up(workload, stolen=0):
     """What rally tells of a workload, as :func:`measure` gives it.
+
+    :param workload: dict, see :mod:`bench.rally_worker`
 
     :param stolen: the share of the time that was stolen
     :raises patchset.errors.Error: no iteration has succeeded
@@ -194,108 +243,15 @@ def sum_up(workload, stolen=0):
     }
 
 
-class Rally:
-    """Rally for one side: a :mod:`bench.rally_worker`, ends with the block.
-
-    :param side: a :class:`bench.rig.Side`
-    :param venv: the environment that has rally-openstack
-    """
-
-    def __init__(self, side, venv):
-        self._side = side
-        self._venv = venv
-        self._stack = contextlib.ExitStack()
-        self._process = None
-        self._log = None
-
-    def __enter__(self):
-        with contextlib.ExitStack() as stack:
-            folder = pathlib.Path(
-                stack.enter_context(
-                    tempfile.TemporaryDirectory(prefix='ks-rally-')
-                )
-            )
-            self._log = folder / 'log'
-            self._process = child.start(
-                [self._venv.python, '-P', '-m', 'bench.rally_worker'],
-                cwd=folder,
-                env={
-                    **os.environ,
-                    **self._venv.variables(paths.ROOT),
-                    # It looks for files of its own there.
-                    'HOME': str(folder),
-                },
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stack.enter_context(open(self._log, 'w')),
-                text=True,
-            )
-            stack.callback(self._end)
-            self._ask(self._spec())
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(self, *_):
-        self._stack.close()
-
-    def run(self, scenario, times, at_once):
-        """Run a scenario of KeystoneBasic.
-
-        :returns: dict, see :mod:`bench.rally_worker`
-        :raises patchset.errors.Error: rally has ended
-        """
-        name = f'KeystoneBasic.{scenario}'
-        runner = {'constant': {'times': times, 'concurrency': at_once}}
-        subtask = {'title': name, 'scenario': {name: {}}, 'runner': runner}
-        return json.loads(
-            self._ask({'version': 2, 'title': name, 'subtasks': [subtask]})
-        )
-
-    def _ask(self, question):
-        """Its answer to a line of JSON."""
-        # One that has ended is told of below.
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(json.dumps(question) + '\n')
-            self._process.stdin.flush()
-        answer = self._process.stdout.readline()
-        if not answer:
-            raise errors.Error(f'rally ended: {logs.reason(self._log, 0)}')
-        return answer
-
-    def _end(self):
-        child.stop(self._process)
-        self._process.stdin.close()
-        self._process.stdout.close()
-
-    def _spec(self):
-        variables = self._side.keystone.credentials
-        admin = {
-            'username': variables['OS_USERNAME'],
-            'password': variables['OS_PASSWORD'],
-            'project_name': variables['OS_PROJECT_NAME'],
-            'user_domain_name': variables['OS_USER_DOMAIN_NAME'],
-            'project_domain_name': variables['OS_PROJECT_DOMAIN_NAME'],
-        }
-        return {
-            'existing@openstack': {
-                'auth_url': variables['OS_AUTH_URL'],
-                'region_name': variables['OS_REGION_NAME'],
-                'admin': admin,
-                # Or rally would make one for each scenario, and two before.
-                'users': [admin],
-            }
-        }
-
-
 def points(measured):
     """Sum up the rounds.
 
     :param measured: {(side, database, delay, scenario): list of what
         :func:`measure` gave}
     :returns: list of dicts, one per database, delay and scenario:
-        ``database``, ``delay``, ``scenario``, what
+        ``database``, ``delay``, ``scenario``, ``clients``, what
         :func:`bench.summary.compared` gives, and for each side ``failed``
-        (share of the iterations) and ``reads`` (share of the statements)
+        (iterations of all rounds) and ``reads`` (share of the statements)
     """
     found = []
     for about in dict.fromkeys(about[1:] for about in measured):
@@ -303,14 +259,14 @@ def points(measured):
         point = dict(
             zip(('database', 'delay', 'scenario'), about, strict=True)
         )
+        point['clients'] = runs['stock'][0]['clients']
         point.update(summary.compared(runs))
         for side, of_side in runs.items():
             reads, writes = (
                 sum(one[name] for one in of_side)
                 for name in ('reads', 'writes')
             )
-            failed = [one['failed'] for one in of_side]
-            point[side]['failed'] = statistics.mean(failed)
+            point[side]['failed'] = sum(one['failed'] for one in of_side)
             point[side]['reads'] = round(reads / (reads + writes), 4)
         found.append(point)
     return found
@@ -329,8 +285,7 @@ def text(found):
             side, table.rate(one['rate']),
             *table.by_stock(point, side),
             f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
-            f'{one["failed"]:.0f}', table.percent(one['reads']),
-            one['repeats'],
+            one['failed'], table.percent(one['reads']), one['repeats'],
         ]  # fmt: skip
 
     return table.of_sides(head, found, cells)

@@ -47,6 +47,7 @@ makes and leaves there. For revocations, mixed and tokens.
 Ctrl-C leaves nothing running.
 """
 
+import argparse
 import json
 import os
 import pathlib
@@ -73,6 +74,8 @@ from patchset import process
 from patchset import progress
 from patchset import stopping
 from patchset import system
+
+_FARTHEST = 1000  # milliseconds; no two places on earth are so far apart
 
 HELP = 'measure stock and patched Keystone side by side'
 
@@ -110,6 +113,16 @@ def add_arguments(parser):
         'full scale each of them)',
     )
     parser.add_argument(
+        '--delay',
+        action='append',
+        type=milliseconds,
+        default=[],
+        metavar='MS',
+        help='rally: how far away the database, or the nodes of a cluster '
+        'from each other, are, in milliseconds there and back; may be '
+        'repeated (default: 0, at full scale 0 and 100)',
+    )
+    parser.add_argument(
         '--against', metavar='URL', help='measure the Keystone at this address'
     )
     parser.add_argument(
@@ -133,10 +146,22 @@ def add_arguments(parser):
     )
 
 
+def milliseconds(word):
+    """A word of the command line as a whole number of milliseconds."""
+    number = int(word)
+    if not 0 <= number <= _FARTHEST:
+        raise argparse.ArgumentTypeError(
+            f'{number} is not between 0 and {_FARTHEST}'
+        )
+    return number
+
+
 def run(args):
     """Run one experiment, or all, or draw what they gave."""
     if args.kind and args.experiment != 'revocations':
         raise errors.UsageError('--kind goes with revocations')
+    if args.delay and args.experiment != 'rally':
+        raise errors.UsageError('--delay goes with rally')
     if (args.experiment == 'compare') != (args.other is not None):
         raise errors.UsageError('compare and --with go together')
     filled = ('catalog', 'warm', 'all')
@@ -311,6 +336,7 @@ def command(name, args):
     words += [word for kind in args.kind for word in ('--kind', kind)]
     if args.database:
         words += ['--database', args.database]
+    words += [word for ms in args.delay for word in ('--delay', str(ms))]
     if args.no_token_caching:
         words.append('--no-token-caching')
     return ' '.join(words)
@@ -331,6 +357,7 @@ def measure(pin, name, args, kept=None):
         caching=not args.no_token_caching,
         kinds=tuple(dict.fromkeys(args.kind)),
         databases=databases_of(name, args),
+        delays=tuple(dict.fromkeys(args.delay)),
         kept=kept,
     )
     experiment = experiments.ALL[name]
@@ -346,6 +373,7 @@ def measure(pin, name, args, kept=None):
     }
     fill_in(result, experiment, chosen)
     words = [name, pin.release, chosen.scale, *chosen.databases]
+    words += [f'{delay}ms' for delay in chosen.delays]
     if not chosen.caching:
         words.append('no-token-caching')
     write(args.out / f'{"-".join(words)}.json', result)

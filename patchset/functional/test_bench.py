@@ -519,6 +519,7 @@ class ReportTestCase(testtools.TestCase):
                     'database': database,
                     'delay': delay,
                     'scenario': 'create_and_list_users',
+                    'clients': 10,
                     'stock': {**one, 'failed': 0, 'reads': 0.9},
                     'patched': {**one, 'failed': 1, 'reads': 0.8},
                 }
@@ -553,7 +554,7 @@ class ReportTestCase(testtools.TestCase):
             'keys read, for each request',
             'milliseconds for an answer',
             'tokens that each process has validated',
-            'galera, 100 ms away',
+            'galera, 100 ms away, 10 at once',
             'Abacus & Sons',
             './ks bench mixed --out "<here>"',
             'Deleted 100 events.',

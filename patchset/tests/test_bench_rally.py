@@ -13,14 +13,15 @@
 """Tests of what is made of Rally's reports."""
 
 import argparse
-import dataclasses
 
 import testtools
 
+from bench import leftovers
 from bench import plan
 from bench import rally
 from patchset import errors
 from patchset.commands import bench
+from patchset.tests import test_commands
 
 
 class WorkloadTestCase(testtools.TestCase):
@@ -46,14 +47,92 @@ class WorkloadTestCase(testtools.TestCase):
             self.assertIn(f'no iteration succeeded: {reason}', str(error))
 
 
-class AmountTestCase(testtools.TestCase):
-    def test_less_from_far_away(self):
-        one = plan.Plan(pin=None, scale='full')
-        self.assertEqual(rally.Amount(100, 10, 3), rally.amount(one))
-        far = dataclasses.replace(one, delay=100)
-        self.assertEqual(rally.Amount(3, 1, 1), rally.amount(far))
-        cluster = dataclasses.replace(far, databases=('galera',))
-        self.assertEqual(rally.Amount(10, 1, 3), rally.amount(cluster))
+class GroupsTestCase(testtools.TestCase):
+    """What is measured one after the other, and what at once."""
+
+    def of(self, delays, databases=('mariadb', 'postgresql', 'galera')):
+        one = plan.Plan(pin=None, scale='full', databases=databases)
+        return [
+            [(each.database, each.delay) for each in group]
+            for group in rally.groups(one, delays)
+        ]
+
+    def test_what_is_near_needs_the_machine(self):
+        self.assertEqual(
+            [[('mariadb', 0)], [('postgresql', 0)], [('galera', 0)]],
+            self.of((0,)),
+        )
+
+    def test_what_waits_for_its_line_does_so_together(self):
+        self.assertEqual(
+            [[('galera', 300)], [('mariadb', 300), ('postgresql', 300)]],
+            self.of((300,)),
+        )
+
+    def test_each_delay_by_itself(self):
+        self.assertEqual(
+            [[('mariadb', 0)], [('mariadb', 100)], [('mariadb', 300)]],
+            self.of((0, 100, 300), ('mariadb',)),
+        )
+
+    def test_one_client_where_it_is_far(self):
+        for group in rally.groups(
+            plan.Plan(pin=None, scale='small', databases=('galera',)), (0, 100)
+        ):
+            for one in group:
+                much = rally.amount(one)
+                self.assertEqual(1 if one.delay else 10, much.at_once)
+
+
+class Side:
+    """A side with roles, whose API may say that a caller is not found.
+
+    :param refusals: how often
+    """
+
+    name = 'stock'
+
+    def __init__(self, refusals):
+        self.roles = {'admin', 'member'}
+        self.refusals = refusals
+        self.keystone = self
+
+    def query(self, statement):
+        assert statement == 'SELECT id FROM role'
+        return [(role,) for role in self.roles]
+
+    def delete(self, keystone, caller, path):
+        self.refusals -= 1
+        if self.refusals >= 0:
+            raise errors.Error('HTTP Error 404: Not Found')
+        self.roles.remove(path.removeprefix('/roles/'))
+
+
+class LeftoversTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.patch(leftovers, 'log_in', lambda side: None)
+        self.patch(leftovers.client, 'token', lambda keystone: 'token')
+
+    def side(self, refusals):
+        side = Side(refusals)
+        self.patch(leftovers.client, 'delete', side.delete)
+        return side
+
+    def test_only_what_came_since_goes(self):
+        side = self.side(refusals=3)
+        roles = leftovers.Roles(side)
+        side.roles |= {'one', 'two'}
+        roles.restore()
+        self.assertEqual({'admin', 'member'}, side.roles)
+
+    def test_what_cannot_be_removed_is_told(self):
+        side = self.side(refusals=1000)
+        roles = leftovers.Roles(side)
+        side.roles.add('one')
+        error = self.assertRaises(errors.Error, roles.restore)
+        self.assertIn('stock: 1 roles that rally has left', str(error))
+        self.assertLess(0, side.refusals)
 
 
 class DatabasesTestCase(testtools.TestCase):
@@ -76,6 +155,23 @@ class DatabasesTestCase(testtools.TestCase):
         self.assertEqual(('galera',), used)
         self.assertIn('--database galera', command)
 
+    def test_delays_are_in_the_command_that_repeats_it(self):
+        _, command = self.of('rally', '--delay', '0', '--delay', '300')
+        self.assertTrue(command.endswith('--delay 0 --delay 300'), command)
+
+    def test_a_delay_that_makes_no_sense_is_refused(self):
+        for word, reason in (
+            ('1001', '1001 is not between 0 and 1000'),
+            ('-5', '-5 is not between 0 and 1000'),
+            ('long', "invalid milliseconds value: 'long'"),
+        ):
+            code, text = test_commands.run('bench', 'rally', '--delay', word)
+            self.assertEqual(2, code)
+            self.assertIn(reason, text)
+        code, text = test_commands.run('bench', 'warm', '--delay', '5')
+        self.assertEqual(2, code)
+        self.assertIn('--delay goes with rally', text)
+
     def test_others_take_mariadb(self):
         for words in (['rally'], ['tokens', '--scale', 'full']):
             self.assertEqual(('mariadb',), self.of(*words)[0])
@@ -89,8 +185,8 @@ class PointsTestCase(testtools.TestCase):
             {
                 (side, 'galera', 100, 'get_entities'): [
                     {
-                        'rate': rate, 'p50': 5, 'p99': 9, 'failed': rate - 5,
-                        'reads': 90, 'writes': 10,
+                        'clients': 1, 'rate': rate, 'p50': 5, 'p99': 9,
+                        'failed': rate - 5, 'reads': 90, 'writes': 10,
                     }
                     for rate in values
                 ]
@@ -103,7 +199,8 @@ class PointsTestCase(testtools.TestCase):
         self.assertEqual(('galera', 100), (point['database'], point['delay']))
         self.assertEqual((3, [2, 4]), (point['ratio'], point['ratio_spread']))
         self.assertEqual(0.9, point['stock']['reads'])
-        self.assertEqual(2.5, point['stock']['failed'])
+        self.assertEqual(5, point['stock']['failed'])
+        self.assertEqual(1, point['clients'])
 
     def test_text(self):
         lines = rally.text(self.points).splitlines()

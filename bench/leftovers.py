@@ -1,0 +1,84 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Roles that a load has made, granted to the admin, and not removed.
+
+Rally takes a role that it is to delete for gone when the answer is 404, which
+stock also gives about a caller whose role went a moment ago. What stays is in
+each token of the admin from then on, and all that is measured later is slower,
+on that side alone.
+"""
+
+import contextlib
+
+from bench import client
+from bench import load
+from patchset import errors
+
+_TRIES = 5
+
+
+class Roles:
+    """The roles of a side as they are now, to be so again later.
+
+    :param side: a :class:`bench.rig.Side`
+    """
+
+    def __init__(self, side):
+        self._side = side
+        self._kept = self._found()
+
+    def restore(self):
+        """Delete the roles that came since, through the API.
+
+        :raises patchset.errors.Error: some are still there
+        """
+        for _ in range(_TRIES):
+            for role in self._new():
+                self._delete(role)
+        if left := self._new():
+            raise errors.Error(
+                f'{self._side.name}: {len(left)} roles that rally has left '
+                f'could not be deleted in {_TRIES} tries'
+            )
+
+    def _delete(self, role):
+        keystone = self._side.keystone
+        log_in(self._side)
+        # The next try tells whether it is gone.
+        with contextlib.suppress(errors.Error):
+            caller = client.token(keystone)
+            client.delete(keystone, caller, f'/roles/{role}')
+
+    def _new(self):
+        return self._found() - self._kept
+
+    def _found(self):
+        """Ids of all roles, as a set."""
+        return {role for (role,) in self._side.query('SELECT id FROM role')}
+
+
+def log_in(side):
+    """Have each process of a side answer a request without a token.
+
+    A process of stock that was asked for a token while a role went may answer
+    404 to each token from then on: it reads what the last request left on its
+    thread, and none gets as far as to leave something else. A request without
+    a token ends that.
+
+    :raises patchset.errors.Error: an answer was not a success
+    """
+    keystone = side.keystone
+    # ApacheBench sends one alone; of the others that wait at once each
+    # process takes one, and is busy with it while the rest is taken.
+    clients = 2 * keystone.processes
+    load.number(side.url, {}, 2 * clients, clients, client.login(keystone))
