@@ -13,9 +13,9 @@
 """Rally's scenarios of the identity service, on several databases.
 
 Those of the study of a Keystone in many regions of 2018, by rally-openstack:
-100 iterations each, ten at once, by the admin. How many statements read and
-how many write is asked of the database's own counters, what rally removes in
-the end included.
+100 iterations each and more, ten at once, by the admin. How many statements
+read and how many write is asked of the database's own counters, what rally
+removes in the end included.
 
 A machine gets a quarter faster or slower from one minute to the next. So the
 iterations come in short rounds: in each, stock and patched run a scenario one
@@ -219,7 +219,6 @@ def sum_up(workload, stolen=0):
     """What rally tells of a workload, as :func:`measure` gives it.
 
     :param workload: dict, see :mod:`bench.rally_worker`
-
     :param stolen: the share of the time that was stolen
     :raises patchset.errors.Error: no iteration has succeeded
     """

@@ -75,7 +75,7 @@ from patchset import progress
 from patchset import stopping
 from patchset import system
 
-_FARTHEST = 1000  # milliseconds; no two places on earth are so far apart
+_FARTHEST = 1000  # milliseconds; no two places on earth are as far apart
 
 HELP = 'measure stock and patched Keystone side by side'
 
@@ -92,7 +92,7 @@ def add_arguments(parser):
         choices=('small', 'full'),
         default='small',
         help='small: a few minutes, 20 for all; full: up to an hour, for '
-        'rally up to three (default: %(default)s)',
+        'rally somewhat more (default: %(default)s)',
     )
     parser.add_argument(
         '--kind',
