@@ -42,14 +42,16 @@ class Roles:
 
         :raises patchset.errors.Error: some are still there
         """
-        for _ in range(_TRIES):
-            for role in self._new():
+        tries = 0
+        while left := self._new():
+            if tries == _TRIES:
+                raise errors.Error(
+                    f'{self._side.name}: {len(left)} roles that rally has '
+                    f'left could not be deleted in {_TRIES} tries'
+                )
+            tries += 1
+            for role in left:
                 self._delete(role)
-        if left := self._new():
-            raise errors.Error(
-                f'{self._side.name}: {len(left)} roles that rally has left '
-                f'could not be deleted in {_TRIES} tries'
-            )
 
     def _delete(self, role):
         keystone = self._side.keystone
