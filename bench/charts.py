@@ -26,8 +26,9 @@ def revocations(points):
     kinds = list(dict.fromkeys(point['kind'] for point in points))
     captions = {
         'rate': (
-            'Validations per second against live revocation events. Median '
-            'of the rounds; the bars span the least and the most.',
+            'Validations per second by 20 clients against live revocation '
+            'events. Median of the rounds; the bars span the least and the '
+            'most.',
             'validations per second',
         ),
         'p99': (
