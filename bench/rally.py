@@ -19,8 +19,11 @@ removes in the end included.
 
 A machine gets a quarter faster or slower from one minute to the next. So the
 iterations come in short rounds: in each, stock and patched run a scenario one
-right after the other, and swap turns from round to round. Before a scenario,
-roles that rally has left are removed (:mod:`bench.leftovers`).
+right after the other, and swap turns from round to round. A process, too, may
+be a tenth faster at one scenario than one that was started a minute before, as
+long as it lives: a round begins with new ones of Keystone and rally, which run
+each scenario once before anything is measured. Before a scenario, roles that
+rally has left are removed (:mod:`bench.leftovers`).
 
 With the full scale, each database of the plan (:data:`DATABASES` if none is
 named) is measured with no delay and with 100 ms between Keystone and the
@@ -34,7 +37,8 @@ the line, always as long, so a few iterations tell, and several databases that
 are far away are measured at once. Cached values are kept for an hour there:
 one that expires costs a fifth of an iteration, and at such a pace many
 iterations of a real cloud lie between two that do. In a cluster only writes
-wait, so there are more rounds, and nothing runs beside them.
+wait, so there are more rounds, and nothing runs beside them. Keystone goes on
+from round to round.
 """
 
 import contextlib
@@ -85,6 +89,7 @@ FAR_CLUSTER = Amount(5, 1, 8)
 # What it runs on if no database is named.
 DATABASES = {'full': tuple(databases.ALL)}
 DELAYS = {'small': (0,), 'full': (0, 100)}  # milliseconds, both ways
+_WARM = 4  # iterations, all at once, for two processes
 _FAR_OPTIONS = {'cache': {'expiration_time': '3600'}}
 
 
@@ -106,7 +111,7 @@ def run(plan):
     for group in groups(plan, delays):
         with contextlib.ExitStack() as stack:
             places = [
-                Place(one, venv, stack.enter_context(_sides(one)), stack)
+                Place(one, venv, stack.enter_context(_sides(one)))
                 for one in group
             ]
             _rounds(places, measured)
@@ -146,39 +151,74 @@ def _sides(plan):
 
 
 class Place:
-    """A database with both sides on it, and a Rally for each.
+    """A database with both sides on it, and in a round a Rally for each.
 
     :param plan: a :class:`bench.plan.Plan`
     :param venv: the environment that has rally-openstack
     :param sides: what :func:`bench.rig.both` gave
-    :param stack: an ExitStack, at whose end they end
     """
 
-    def __init__(self, plan, venv, sides, stack):
+    def __init__(self, plan, venv, sides):
         self.plan = plan
         self.sides = sides
-        self.rallies = {
-            side.name: stack.enter_context(rally_client.Rally(side, venv))
-            for side in sides
-        }
+        self.rallies = {}
         self.roles = {side.name: leftovers.Roles(side) for side in sides}
+        self._venv = venv
+
+    @contextlib.contextmanager
+    def processes(self, number):
+        """What a round needs to run; its Rallies end with the block.
+
+        :param number: of the round, from 0
+        """
+        with contextlib.ExitStack() as stack:
+            self.rallies = {
+                side.name: stack.enter_context(
+                    rally_client.Rally(side, self._venv)
+                )
+                for side in self.sides
+            }
+            near = not self.plan.delay
+            if near and number:
+                for side in self.sides:
+                    side.keystone.restart()
+            for rally in self.rallies.values():
+                rally.get_ready()
+            if near:
+                self._warm_up()
+            yield
+
+    def _warm_up(self):
+        for scenario in SCENARIOS:
+            for rally in self.rallies.values():
+                rally.begin(scenario, _WARM, _WARM)
+            for rally in self.rallies.values():
+                rally.end()
 
 
 def _rounds(places, measured):
     much = amount(places[0].plan)
     for number in range(much.rounds):
-        for scenario in SCENARIOS:
-            turns = [rig.turn(place.sides, number) for place in places]
-            for sides in zip(*turns, strict=True):
-                found = measure(places, sides, scenario, much)
-                for place, side, one in zip(places, sides, found, strict=True):
-                    where = place.plan.database, place.plan.delay, scenario
-                    measured[side.name, *where].append(one)
-                    progress.step(
-                        f'{number + 1} of {much.rounds}: {where[0]}, '
-                        f'{where[1]} ms, {scenario}, {side.name}: '
-                        f'{table.rate(one["rate"])}/s'
-                    )
+        with contextlib.ExitStack() as stack:
+            for place in places:
+                stack.enter_context(place.processes(number))
+            _round(places, number, measured)
+
+
+def _round(places, number, measured):
+    much = amount(places[0].plan)
+    for scenario in SCENARIOS:
+        turns = [rig.turn(place.sides, number) for place in places]
+        for sides in zip(*turns, strict=True):
+            found = measure(places, sides, scenario, much)
+            for place, side, one in zip(places, sides, found, strict=True):
+                where = place.plan.database, place.plan.delay, scenario
+                measured[side.name, *where].append(one)
+                progress.step(
+                    f'{number + 1} of {much.rounds}: {where[0]}, '
+                    f'{where[1]} ms, {scenario}, {side.name}: '
+                    f'{table.rate(one["rate"])}/s'
+                )
 
 
 def measure(places, sides, scenario, much):
@@ -259,7 +299,7 @@ def points(measured):
             zip(('database', 'delay', 'scenario'), about, strict=True)
         )
         point['clients'] = runs['stock'][0]['clients']
-        point.update(summary.compared(runs))
+        point.update(summary.compared(runs, summary.trimmed_mean))
         for side, of_side in runs.items():
             reads, writes = (
                 sum(one[name] for one in of_side)

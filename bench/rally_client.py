@@ -28,6 +28,8 @@ from patchset import paths
 class Rally:
     """Rally for one side: a :mod:`bench.rally_worker`, ends with the block.
 
+    Several that start at the same time get ready together.
+
     :param side: a :class:`bench.rig.Side`
     :param venv: the environment that has rally-openstack
     """
@@ -63,12 +65,18 @@ class Rally:
             )
             stack.callback(self._stop)
             self._tell(self._spec())
-            self._answer()
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *_):
         self._stack.close()
+
+    def get_ready(self):
+        """Wait until it takes scenarios.
+
+        :raises patchset.errors.Error: rally has ended
+        """
+        self._answer()
 
     def begin(self, scenario, times, at_once):
         """Start a scenario of KeystoneBasic; :meth:`end` waits for it."""

@@ -84,7 +84,8 @@ def slices(sides, number, count):
 def at_once(function, things):
     """Call a function with each of two things, at the same time.
 
-    For what is not measured: each has a processor of its own.
+    For what is not measured: each has a processor of its own. A process that
+    the function starts has to end with it, as its thread does.
     """
     with concurrent.futures.ThreadPoolExecutor() as pool:
         list(pool.map(function, things))

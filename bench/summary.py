@@ -43,6 +43,19 @@ def median(values, weights):
     return last[1]
 
 
+def trimmed_mean(values, weights):
+    """The mean without the least value and the most; with two, of both.
+
+    Of few values it varies less than their median, unless one is far off.
+
+    :param weights: for each value, a number above 0
+    """
+    pairs = sorted(zip(values, weights, strict=True))
+    inner = pairs[1:-1] or pairs
+    total = sum(weight for _, weight in inner)
+    return sum(value * weight for value, weight in inner) / total
+
+
 def weight(*runs):
     """What a comparison counts: how little was stolen from any of the runs.
 
@@ -92,38 +105,41 @@ def of(runs, references):
     }
 
 
-def by_stock(patched, stock):
+def by_stock(patched, stock, middle=median):
     """Divide the patched rate by stock's of the same round.
 
     :param patched: list of dicts with ``rate``, and ``steal`` if that is
         known, one for each round
     :param stock: the same of the other side
-    :returns: dict with the median by :func:`weight` as ``ratio``, and
+    :param middle: :func:`median` or :func:`trimmed_mean`
+    :returns: dict with that by :func:`weight` as ``ratio``, and
         ``ratio_spread`` as [least, most]
     """
-    ratio, spread = _divide(list(zip(patched, stock, strict=True)), 2)
+    pairs = list(zip(patched, stock, strict=True))
+    ratio, spread = _divide(pairs, 2, middle)
     return {'ratio': ratio, 'ratio_spread': spread}
 
 
-def _divide(pairs, digits):
-    """Each run's rate by that of the other: their median, [least, most]."""
+def _divide(pairs, digits, middle=median):
+    """Each run's rate by that of the other: their middle, [least, most]."""
     ratios = [run['rate'] / other['rate'] for run, other in pairs]
-    middle = median(ratios, [weight(*pair) for pair in pairs])
+    weights = [weight(*pair) for pair in pairs]
     return (
-        round(middle, digits),
+        round(middle(ratios, weights), digits),
         [round(min(ratios), digits), round(max(ratios), digits)],
     )
 
 
-def compared(runs):
+def compared(runs, middle=median):
     """Sum up the sides of one point, each compared with the first.
 
     :param runs: {side: list of dicts as :func:`of` takes them}
+    :param middle: what :func:`by_stock` takes
     :returns: {side: what :func:`of` gives}, and with two sides what
         :func:`by_stock` gives
     """
     first, *others = sides(runs)
     point = {side: of(runs[side], runs[first]) for side in (first, *others)}
     for side in others:
-        point.update(by_stock(runs[side], runs[first]))
+        point.update(by_stock(runs[side], runs[first], middle))
     return point

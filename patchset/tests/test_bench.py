@@ -134,6 +134,28 @@ class SummaryTestCase(testtools.TestCase):
                 summary.median(values, [0.1] * len(values)),
             )
 
+    def test_trimmed_mean(self):
+        for mean, values in (
+            (3, [3]), (2.5, [4, 1]), (2, [7, 0.5, 2]), (4, [9, 1, 5, 3]),
+        ):  # fmt: skip
+            self.assertAlmostEqual(
+                mean, summary.trimmed_mean(values, [0.1] * len(values))
+            )
+
+    def test_trimmed_mean_counts_a_stolen_slice_by_its_rest(self):
+        found = summary.trimmed_mean([9, 1, 5, 3], [1, 1, 0.25, 0.75])
+        self.assertAlmostEqual(3.5, found)
+
+    def test_other_middle_of_the_rounds(self):
+        found = summary.by_stock(
+            [_run(9), _run(2), _run(2), _run(5)],
+            [_run(1)] * 4,
+            summary.trimmed_mean,
+        )
+        self.assertEqual(
+            (3.5, [2, 9]), (found['ratio'], found['ratio_spread'])
+        )
+
 
 class ComparedTestCase(testtools.TestCase):
     def test_both_sides_in_each_round(self):

@@ -13,6 +13,8 @@
 """Tests of what is made of Rally's reports."""
 
 import argparse
+import collections
+import types
 
 import testtools
 
@@ -82,6 +84,61 @@ class GroupsTestCase(testtools.TestCase):
             for one in group:
                 much = rally.amount(one)
                 self.assertEqual(1 if one.delay else 10, much.at_once)
+
+
+class ProcessesTestCase(testtools.TestCase):
+    """What is started anew for a round, and what runs before it."""
+
+    def setUp(self):
+        super().setUp()
+        self.did = []
+        self.patch(rally.leftovers, 'Roles', lambda side: None)
+        self.patch(rally.rally_client, 'Rally', self.rally)
+
+    def rally(self, side, venv):
+        did = self.did
+
+        class Rally:
+            def __enter__(self):
+                did.append('rally')
+                return self
+
+            def __exit__(self, *_):
+                did.append('ended')
+
+            def get_ready(self):
+                did.append('ready')
+
+            def begin(self, scenario, times, at_once):
+                did.append('begin')
+
+            def end(self):
+                did.append('end')
+
+        return Rally()
+
+    def of(self, delay, number):
+        """How often each was done in a round, as {what: times}."""
+        self.did.clear()
+        keystone = types.SimpleNamespace(
+            restart=lambda: self.did.append('restart')
+        )
+        side = types.SimpleNamespace(name='stock', keystone=keystone)
+        one = plan.Plan(pin=None, scale='full', delay=delay)
+        place = rally.Place(one, None, [side])
+        with place.processes(number):
+            self.assertNotIn('ended', self.did)
+        return dict(collections.Counter(self.did))
+
+    def test_all_processes_are_new_in_each_round(self):
+        once = {'rally': 1, 'ready': 1, 'ended': 1}
+        warm = dict.fromkeys(('begin', 'end'), len(rally.SCENARIOS))
+        self.assertEqual({**once, **warm}, self.of(0, 0))
+        self.assertEqual({**once, **warm, 'restart': 1}, self.of(0, 1))
+
+    def test_keystone_goes_on_where_it_is_far(self):
+        once = {'rally': 1, 'ready': 1, 'ended': 1}
+        self.assertEqual(once, self.of(100, 1))
 
 
 class Side:
