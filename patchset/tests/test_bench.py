@@ -16,12 +16,14 @@ import base64
 import json
 import signal
 import statistics
+import types
 
 import testtools
 
 from bench import experiments
 from bench import load
 from bench import mixed
+from bench import plan
 from bench import prune
 from bench import revocations
 from bench import s3
@@ -197,6 +199,42 @@ class RevocationsTestCase(testtools.TestCase):
             lines[-1],
             r'^chain +1000 +patched +144.5 +97.0 % +95\.0\.\.99\.0 .* 2$',
         )
+
+
+class RevocationsSliceTestCase(testtools.TestCase):
+    """Which load a slice is made of, by how fast a side is."""
+
+    def of(self, rate, caching=False):
+        """Measure a side of a rate: its loads, and what was found."""
+        loads = []
+        one = load.Measure(rate=rate, p50=1, p99=2, requests=20)
+
+        def record(name):
+            return lambda url, *_: loads.append(name) or one
+
+        for name in ('each', 'get'):
+            self.patch(revocations.load, name, record(name))
+        self.patch(revocations.client, 'token', lambda keystone: 'token')
+        side = types.SimpleNamespace(
+            name='stock', url='', keystone=None, forget=lambda: None
+        )
+        chosen = plan.Plan(pin=None, scale='small', caching=caching)
+        return loads, revocations.measure(side, chosen)
+
+    def test_those_under_way_at_the_end_are_waited_for(self):
+        # Or they are answered while the other side is measured.
+        loads, found = self.of(rate=100)
+        self.assertEqual(['each', 'each', 'each', 'get', 'each'], loads)
+        self.assertNotIn('slow', found)
+
+    def test_one_request_of_each_client_where_a_slice_is_too_short(self):
+        loads, found = self.of(rate=9)
+        self.assertEqual(['each', 'each'], loads)
+        self.assertTrue(found['slow'])
+
+    def test_the_first_ones_do_where_each_takes_as_long(self):
+        self.assertEqual(['each'], self.of(rate=1)[0])
+        self.assertEqual(['each', 'each'], self.of(rate=1, caching=True)[0])
 
 
 class MixedTestCase(testtools.TestCase):
