@@ -22,8 +22,8 @@ iterations come in short rounds: in each, stock and patched run a scenario one
 right after the other, and swap turns from round to round. A process, too, may
 be a tenth faster at one scenario than one that was started a minute before, as
 long as it lives: a round begins with new ones of Keystone and rally, which run
-each scenario once before anything is measured. Before a scenario, roles that
-rally has left are removed (:mod:`bench.leftovers`).
+a few iterations of each scenario before anything is measured. Before a
+scenario, roles that rally has left are removed (:mod:`bench.leftovers`).
 
 With the full scale, each database of the plan (:data:`DATABASES` if none is
 named) is measured with no delay and with 100 ms between Keystone and the
@@ -190,10 +190,7 @@ class Place:
 
     def _warm_up(self):
         for scenario in SCENARIOS:
-            for rally in self.rallies.values():
-                rally.begin(scenario, _WARM, _WARM)
-            for rally in self.rallies.values():
-                rally.end()
+            _at_once(self.rallies.values(), scenario, _WARM, _WARM)
 
 
 def _rounds(places, measured):
@@ -202,11 +199,10 @@ def _rounds(places, measured):
         with contextlib.ExitStack() as stack:
             for place in places:
                 stack.enter_context(place.processes(number))
-            _round(places, number, measured)
+            _round(places, number, much, measured)
 
 
-def _round(places, number, measured):
-    much = amount(places[0].plan)
+def _round(places, number, much, measured):
     for scenario in SCENARIOS:
         turns = [rig.turn(place.sides, number) for place in places]
         for sides in zip(*turns, strict=True):
@@ -239,9 +235,7 @@ def measure(places, sides, scenario, much):
         rallies.append(place.rallies[side.name])
     before = [side.sql.statements(side.database) for side in sides]
     with steal.Watch() as watch:
-        for rally in rallies:
-            rally.begin(scenario, much.times, much.at_once)
-        workloads = [rally.end() for rally in rallies]
+        workloads = _at_once(rallies, scenario, much.times, much.at_once)
     found = []
     for side, first, workload in zip(sides, before, workloads, strict=True):
         last = side.sql.statements(side.database)
@@ -253,6 +247,13 @@ def measure(places, sides, scenario, much):
             }
         )
     return found
+
+
+def _at_once(rallies, scenario, times, at_once):
+    """Run a scenario on several Rallies; what each one's ``end`` gave."""
+    for rally in rallies:
+        rally.begin(scenario, times, at_once)
+    return [rally.end() for rally in rallies]
 
 
 def sum_up(workload, stolen=0):
