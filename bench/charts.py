@@ -39,7 +39,7 @@ def revocations(points):
     }
     found = []
     for name, (caption, unit) in captions.items():
-        figure, panels = drawing.grid(len(kinds))
+        figure, panels = drawing.grid(len(kinds), sharey=True)
         for kind, panel in zip(kinds, panels, strict=False):
             rows = [point for point in points if point['kind'] == kind]
             for side in summary.sides(points[0]):
@@ -47,11 +47,15 @@ def revocations(points):
             panel.set_xscale(
                 'symlog', linthresh=drawing.smallest(rows, 'events')
             )
+            events = [point['events'] for point in rows]
+            panel.set_xticks(events, [f'{count:,}' for count in events])
+            panel.tick_params(axis='x', which='minor', bottom=False)
             panel.set_title(f'{kind} events')
             panel.set_xlabel('live events (logarithmic)')
             panel.set_ylabel(unit)
             if name == 'p99':
                 panel.set_yscale('log')
+                panel.yaxis.set_major_formatter('{x:,.0f}')
             else:
                 panel.set_ylim(bottom=0)
         found.append((caption, drawing.svg(figure, f'revocations {name}')))

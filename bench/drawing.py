@@ -62,12 +62,15 @@ def bars(panel, points, labels, name='rate', form='{:.0f}'):
     panel.legend()
 
 
-def grid(count):
-    """A figure of so many panels, two in a row: figure, list of panels."""
+def grid(count, sharey=False):
+    """A figure of so many panels, two in a row: figure, list of panels.
+
+    :param sharey: whether all have the same vertical axis
+    """
     columns = min(count, 2)
     rows = -(-count // columns)
     figure, panels = pyplot.subplots(
-        rows, columns, squeeze=False, layout='constrained',
+        rows, columns, squeeze=False, sharey=sharey, layout='constrained',
         figsize=(5 * columns, 3.4 * rows),
     )  # fmt: skip
     panels = list(panels.flat)
@@ -76,6 +79,7 @@ def grid(count):
     for panel in panels[:count]:
         panel.grid(color='#dddddd')
         panel.set_axisbelow(True)
+        panel.tick_params(labelleft=True)
     return figure, panels[:count]
 
 
