@@ -306,7 +306,7 @@ def memory(points):
         rows = [point for point in points if point['kind'] == kind]
         for side in summary.sides(rows[0]):
             drawing.line(panel, rows, 'number', side, 'pss')
-        panel.set_ylim(bottom=0)
+        panel.set_ylim(0, 1.1 * panel.get_ylim()[1])
         if kind == 'tokens':
             panel.set_title('validated tokens')
             panel.set_xlabel('tokens that each process has validated')
