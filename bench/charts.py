@@ -132,7 +132,7 @@ def prune(points):
             color=drawing.SIDES['patched']['color'], alpha=0.6,
         )  # fmt: skip
     beside.set_xlim(-0.5, 1.5)
-    beside.set_ylim(0, 1.1 * beside.get_ylim()[1])
+    drawing.from_zero(beside)
     beside.set_xticks([0, 1], ['quiet', 'while pruning'])
     beside.set_title('Validations, patched')
     beside.set_ylabel('99th percentile, milliseconds')
@@ -306,7 +306,7 @@ def memory(points):
         rows = [point for point in points if point['kind'] == kind]
         for side in summary.sides(rows[0]):
             drawing.line(panel, rows, 'number', side, 'pss')
-        panel.set_ylim(0, 1.1 * panel.get_ylim()[1])
+        drawing.from_zero(panel)
         if kind == 'tokens':
             panel.set_title('validated tokens')
             panel.set_xlabel('tokens that each process has validated')

@@ -79,6 +79,7 @@ def grid(count, sharey=False):
     for panel in panels[:count]:
         panel.grid(color='#dddddd')
         panel.set_axisbelow(True)
+        # Else only the left ones of a shared axis have numbers.
         panel.tick_params(labelleft=True)
     return figure, panels[:count]
 
@@ -108,6 +109,11 @@ def line(panel, points, x, side, name):
     else:
         panel.plot(places, values, label=side, **SIDES[side])
     panel.legend()
+
+
+def from_zero(panel):
+    """Let what is drawn stand on 0, with some room above it."""
+    panel.set_ylim(0, 1.1 * panel.get_ylim()[1])
 
 
 def smallest(points, name):
