@@ -143,8 +143,15 @@ class _DatabaseChecks(_Checks):
 class MariaDBTestCase(_DatabaseChecks, testtools.TestCase):
     kind = mariadb.MariaDB
     word = 'MariaDB'
-    setting = 'SELECT @@innodb_flush_log_at_trx_commit, @@innodb_doublewrite'
-    synchronous = [['1', '1']]
+    # As text: @@innodb_doublewrite itself is a number before MariaDB 11.
+    setting = (
+        "SHOW VARIABLES WHERE variable_name IN ('innodb_doublewrite', "
+        "'innodb_flush_log_at_trx_commit')"
+    )
+    synchronous = [
+        ['innodb_doublewrite', 'ON'],
+        ['innodb_flush_log_at_trx_commit', '1'],
+    ]
 
 
 class PostgreSQLTestCase(_DatabaseChecks, testtools.TestCase):
