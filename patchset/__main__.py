@@ -28,6 +28,8 @@ DESCRIPTION = (
     'upstream Keystone with the revocation and caching patch set.'
 )
 
+_CODES = {errors.UsageError: 2, errors.NotInstalled: 3}
+
 
 def parser():
     """The argument parser, with one subcommand per module of commands/."""
@@ -61,7 +63,8 @@ def parse(words):
 def main(argv=None):
     """Run one command.
 
-    :returns: the exit code: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C
+    :returns: the exit code: 0 done, 1 failed, 2 wrong usage, 3 a program or
+        a system package is missing, 130 Ctrl-C
     """
     words = sys.argv[1:] if argv is None else argv
     if words[:1] == ['python']:
@@ -71,7 +74,7 @@ def main(argv=None):
         return args.run(args) or 0
     except errors.Error as error:
         print(f'ks: error: {error}', file=sys.stderr)
-        return 2 if isinstance(error, errors.UsageError) else 1
+        return _CODES.get(type(error), 1)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE

@@ -26,14 +26,14 @@ def find(name, *folders):
     """Path of a program, also where an ordinary user's PATH lacks it.
 
     :param folders: folders to look in before the usual ones
-    :raises patchset.errors.Error: it is not installed
+    :raises patchset.errors.NotInstalled: it is missing
     """
     usual = os.environ.get('PATH', os.defpath).split(os.pathsep)
     for folder in [*folders, *usual, '/usr/sbin', '/usr/local/sbin']:
         path = shutil.which(name, path=str(folder))
         if path:
             return pathlib.Path(path)
-    raise errors.Error(f'{name} is not installed')
+    raise errors.NotInstalled(f'{name} is not installed')
 
 
 def start(command, *, user=None, prefix=(), **options):

@@ -51,8 +51,9 @@ class Environment:
     def ensure(self):
         """Make or update the environment; return self.
 
-        :raises patchset.errors.Error: a system package is missing, or the
-            lock's packages cannot be had or do not match their hashes
+        :raises patchset.errors.NotInstalled: a system package is missing
+        :raises patchset.errors.Error: the lock's packages cannot be had, or
+            do not match their hashes
         """
         with locking.exclusive(self.path):
             if not self._complete():

@@ -26,8 +26,9 @@ def run(command, *, cwd=None, env=None, log=None, stdin=None, what=None):
     :param log: path of a file that receives all output instead
     :param stdin: text given on standard input
     :param what: what is being done, in words, for the error message
-    :raises patchset.errors.Error: the command is missing or failed; the
-        message ends with the last line that it printed
+    :raises patchset.errors.Error: the command failed; the message ends with
+        the last line that it printed
+    :raises patchset.errors.NotInstalled: the command is missing
     """
     words = [str(word) for word in command]
     options = {
@@ -49,7 +50,7 @@ def run(command, *, cwd=None, env=None, log=None, stdin=None, what=None):
         else:
             done = subprocess.run(words, capture_output=True, **options)
     except FileNotFoundError:
-        raise errors.Error(f'{words[0]} is not installed')
+        raise errors.NotInstalled(f'{words[0]} is not installed')
     if done.returncode:
         raise errors.Error(_failure(words, done, log, what))
     return done.stdout or ''

@@ -24,14 +24,14 @@ from patchset import process
 from patchset import progress
 
 
-def missing(profile, bindep_file=paths.ROOT / 'bindep.txt'):
-    """Names of the packages of a bindep profile that are not installed.
+def missing(*profiles, bindep_file=paths.ROOT / 'bindep.txt'):
+    """Names of the packages of bindep profiles that are not installed.
 
     Empty where bindep knows no package manager of this system.
     """
     command = [sys.executable, '-m', 'bindep', '-b', '-f', bindep_file]
     done = subprocess.run(
-        [str(word) for word in [*command, profile]],
+        [str(word) for word in [*command, *profiles]],
         capture_output=True,
         text=True,
     )
@@ -41,18 +41,19 @@ def missing(profile, bindep_file=paths.ROOT / 'bindep.txt'):
 
 
 @functools.cache  # bindep takes its second or two
-def ensure(profile):
-    """Install what a profile misses, as root; say so otherwise.
+def ensure(*profiles):
+    """Install what some profiles miss, as root; say so otherwise.
 
-    :raises patchset.errors.Error: packages are missing and cannot be
-        installed
+    :raises patchset.errors.NotInstalled: packages are missing, and this user
+        cannot install them
+    :raises patchset.errors.Error: installing them failed
     """
-    names = missing(profile)
+    names = missing(*profiles)
     if not names:
         return
     words = ' '.join(names)
     if os.geteuid() != 0 or not shutil.which('apt-get'):
-        raise errors.Error(
+        raise errors.NotInstalled(
             f'missing system packages; install them with: '
             f'sudo apt-get install {words}'
         )

@@ -35,7 +35,8 @@ there has to pass here. What stock gave is recorded for the newest release
 (patches/<release>/stock/); for others, what did not pass runs on stock too.
 
 The last line counts everything: N passed, N failed. The exit code is 1 if
-something failed.
+something failed, and 3, without a count, if a system package is missing: all
+parts' packages are looked for before the first part starts.
 """
 
 import importlib
@@ -48,6 +49,7 @@ from patchset import errors
 from patchset import progress
 from patchset import series
 from patchset import stopping
+from patchset import system
 from patchset.testing import options
 from patchset.testing import results
 
@@ -115,9 +117,14 @@ def run(args):
         record=args.record,
     )
     stopping.in_order()
+    modules = {
+        part: importlib.import_module(f'patchset.testing.{part}')
+        for part in parts
+    }
+    _need_packages(modules.values())
     total = results.Result()
-    for part in parts:
-        total += _run(part, chosen)
+    for part, module in modules.items():
+        total += _run(part, module, chosen)
     if not total.total:
         progress.step(f'no test matches {expression}')
     progress.say(str(total))
@@ -162,14 +169,23 @@ def _check(args, parts, expression):
         )
 
 
-def _run(part, chosen):
-    """Run one part; an error that ends it counts as one failure."""
-    module = importlib.import_module(f'patchset.testing.{part}')
+def _need_packages(modules):
+    """Have the system packages of all parts before the first one starts."""
+    profiles = {name for module in modules for name in module.PACKAGES}
+    if profiles:
+        system.ensure(*sorted(profiles))
+
+
+def _run(part, module, chosen):
+    """Run one part; an error that ends it counts as one failure.
+
+    :raises patchset.errors.NotInstalled: a missing program is no failed test
+    """
     progress.say(f'== {part}: {module.__doc__.splitlines()[0]}')
     start = time.monotonic()
     try:
         result = module.run(chosen)
-    except errors.UsageError:
+    except (errors.NotInstalled, errors.UsageError):
         raise
     except errors.Error as error:
         progress.say(f'FAILED {part}\n{error}\n')

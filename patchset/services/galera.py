@@ -247,4 +247,4 @@ def _provider():
         path = pathlib.Path(folder, 'libgalera_smm.so')
         if path.exists():
             return path
-    raise errors.Error('libgalera_smm.so is not installed')
+    raise errors.NotInstalled('libgalera_smm.so is not installed')

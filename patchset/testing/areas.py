@@ -22,6 +22,7 @@ from patchset import environment
 from patchset import trees
 from patchset.testing import stestr
 
+PACKAGES = ('test',)  # profiles of bindep.txt
 FOLDER = pathlib.PurePath('keystone/tests/unit')
 # Modules and classes below it, of the newest release.
 NAMES = (

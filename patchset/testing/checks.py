@@ -58,7 +58,7 @@ def program(name, command, *, cwd=paths.ROOT, env=None):
                 errors='replace',
             )
         except FileNotFoundError:
-            raise errors.Error(f'{command[0]} is not installed')
+            raise errors.NotInstalled(f'{command[0]} is not installed')
         if not done.returncode:
             return ''
         return done.stdout.strip() or f'exit {done.returncode}'

@@ -19,7 +19,6 @@ import tempfile
 from patchset import deployment
 from patchset import environment
 from patchset import progress
-from patchset import system
 from patchset import trees
 from patchset.services import mariadb
 from patchset.services import memcached
@@ -42,7 +41,6 @@ def start(options):
     :param options: a :class:`patchset.testing.options.Options`
     :returns: the :class:`patchset.deployment.Deployment`
     """
-    system.ensure('live')
     venv = environment.Environment(options.pin.release, 'run').ensure()
     tree = trees.get(options.pin, options.stock)
     with contextlib.ExitStack() as stack:

@@ -33,6 +33,8 @@ from patchset.testing import proof
 from patchset.testing import results
 from patchset.testing import stestr
 
+PACKAGES = ('test',)  # profiles of bindep.txt
+
 
 def run(options):
     """Run the part.

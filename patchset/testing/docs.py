@@ -27,6 +27,7 @@ from patchset import progress
 from patchset.testing import checks
 from patchset.testing import sources
 
+PACKAGES = ()  # profiles of bindep.txt
 OUTPUT = paths.BUILD / 'docs'
 
 

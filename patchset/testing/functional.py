@@ -18,9 +18,9 @@ They take minutes, and what they show changes only with the tooling.
 from patchset import environment
 from patchset import errors
 from patchset import paths
-from patchset import system
 from patchset.testing import stestr
 
+PACKAGES = ('test', 'live')  # profiles of bindep.txt
 FOLDER = 'patchset/functional'
 
 
@@ -32,7 +32,6 @@ def run(options):
     """
     if options.stock:
         raise errors.UsageError('functional: the stock tree is not tested')
-    system.ensure('live')
     venv = environment.Environment(options.pin.release, 'test').ensure()
     suite = stestr.Suite('functional', venv, paths.ROOT, folder=FOLDER)
     return suite.run(

@@ -28,6 +28,7 @@ from patchset.testing import checks
 from patchset.testing import patch_form
 from patchset.testing import sources
 
+PACKAGES = ()  # profiles of bindep.txt
 LICENCE = 'Licensed under the Apache License, Version 2.0'
 _WHITESPACE = 'blank-at-eol,blank-at-eof,space-before-tab'
 

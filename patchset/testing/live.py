@@ -21,6 +21,7 @@ from patchset import trees
 from patchset.testing import stestr
 from patchset.testing import tempest
 
+PACKAGES = ('live',)  # profiles of bindep.txt
 EXPRESSION = (
     r'^tempest\.api\.identity\..*\.test_(tokens|trusts|application_cred)'
     r'|^keystone_tempest_plugin\..*\.test_(token|oauth1_tokens)\.'

@@ -32,6 +32,7 @@ from patchset import trees
 from patchset.testing import results
 from patchset.testing import stestr
 
+PACKAGES = ('test',)  # profiles of bindep.txt
 FOLDERS = ('keystone/tests/unit/', 'keystone/tests/performance/')
 
 

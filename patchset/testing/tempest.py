@@ -30,6 +30,7 @@ from patchset.testing import results
 from patchset.testing import stestr
 from patchset.testing import tempest_conf
 
+PACKAGES = ('live',)  # profiles of bindep.txt
 EXPRESSION = r'^(tempest\.api\.identity|keystone_tempest_plugin)\.'
 PLUGIN = 'revcache_tempest_plugin'
 # Tests of one class share what its set-up made in the cloud.

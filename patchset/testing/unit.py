@@ -20,6 +20,7 @@ from patchset import trees
 from patchset.testing import results
 from patchset.testing import stestr
 
+PACKAGES = ('test',)  # profiles of bindep.txt
 FOLDER = 'keystone/tests/unit'
 
 

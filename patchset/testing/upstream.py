@@ -20,7 +20,6 @@ import re
 
 from patchset import environment
 from patchset import progress
-from patchset import system
 from patchset import trees
 from patchset.services import mariadb
 from patchset.services import postgresql
@@ -28,6 +27,7 @@ from patchset.testing import baseline
 from patchset.testing import stestr
 from patchset.testing import unit
 
+PACKAGES = ('test', 'live')  # profiles of bindep.txt
 TESTS = 'keystone/tests/unit'
 
 
@@ -51,7 +51,6 @@ def run(options):
         ours = '|'.join(map(re.escape, sorted(unit.added(tree, pristine))))
         if ours:
             expression = stestr.both(expression, rf'^(?!(?:{ours})\.)')
-    system.ensure('live')
     progress.step('starting MariaDB and PostgreSQL')
     with mariadb.MariaDB() as mysql, postgresql.PostgreSQL() as postgres:
         databases = ['sqlite://', mysql.admin_url, postgres.admin_url]

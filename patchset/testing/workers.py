@@ -23,9 +23,9 @@ prune at once, and how long a cache server is away.
 from patchset import environment
 from patchset import errors
 from patchset import paths
-from patchset import system
 from patchset.testing import stestr
 
+PACKAGES = ('test', 'live')  # profiles of bindep.txt
 FOLDER = 'patchset/livetests'
 
 
@@ -37,7 +37,6 @@ def run(options):
     """
     if options.stock:
         raise errors.UsageError('workers: the stock tree has no replica')
-    system.ensure('live')
     venv = environment.Environment(options.pin.release, 'test').ensure()
     suite = stestr.Suite(
         options.label('workers'), venv, paths.ROOT, folder=FOLDER

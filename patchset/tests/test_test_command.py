@@ -76,6 +76,7 @@ class RunTestCase(testtools.TestCase):
 
         module = types.ModuleType(name, f'The {name}.')
         module.run = run
+        module.PACKAGES = ()
         self.useFixture(
             fixtures.MonkeyPatch(
                 'sys.modules',
@@ -113,6 +114,10 @@ class RunTestCase(testtools.TestCase):
         self.assertEqual(1, code)
         self.assertIn('no server', lines)
         self.assertEqual('2 passed, 1 failed', lines[-1])
+
+    def test_a_missing_program_is_none(self):
+        self.part('unit', errors.NotInstalled('no server'))
+        self.assertRaises(errors.NotInstalled, self.run_command, 'unit')
 
     def test_a_part_without_a_test_is_a_failure(self):
         self.part('unit', results.Result())
