@@ -234,6 +234,54 @@ def rotation(points):
     return [(caption, _by_kind(points, 'validations per second', 'rotation'))]
 
 
+def living(points):
+    """Rates against the pace of the writes, and shares beside a loop.
+
+    :param points: what :func:`bench.living.run` gave
+    :returns: list of (caption, SVG)
+    """
+    loops = [point for point in points if point['pace'] == 'loop']
+    own = {point['case'] for point in loops}
+    cases = list(dict.fromkeys(point['case'] for point in points))
+    steady = [case for case in cases if case not in own]
+    found = []
+    if steady:
+        figure, panels = drawing.grid(len(steady))
+        for case, panel in zip(steady, panels, strict=True):
+            rows = sorted(
+                ({**one, 'x': _pace(one)} for one in points
+                 if one['case'] == case),
+                key=lambda one: one['x'],
+            )  # fmt: skip
+            for side in summary.sides(rows[0]):
+                drawing.line(panel, rows, 'x', side, 'rate')
+            drawing.from_zero(panel)
+            panel.set_title(case)
+            panel.set_xlabel('rounds of writes per second')
+            panel.set_ylabel('validations per second')
+        caption = (
+            'Validations of 50 tokens in turns by two clients, while others '
+            'write what does not concern them. Median of the rounds; the '
+            'bars span the least and the most.'
+        )
+        found.append((caption, drawing.svg(figure, 'living')))
+    if loops:
+        figure, (panel,) = drawing.grid(1)
+        drawing.bars(
+            panel,
+            [_in_percent(point) for point in loops],
+            [point['case'].removeprefix('own-') for point in loops],
+            'percent',
+        )
+        panel.set_ylabel('per cent of the quiet rate')
+        caption = (
+            'What is left of each side\'s validations while one ordinary '
+            'user creates and deletes something of their own in a loop.'
+        )
+        found.append((caption, drawing.svg(figure, 'living own')))
+    return found
+
+
 def tokens(points):
     """Rates of each load, and what it asks of memcached.
 
@@ -349,6 +397,21 @@ def rally(points):
 def _place(point):
     delay = f', {point["delay"]} ms away' if point['delay'] else ''
     return f'{point["database"]}{delay}'
+
+
+def _pace(point):
+    """Rounds of writes per second as a number."""
+    words = point['pace'].partition('/s')
+    return float(words[0]) if words[1] else 0
+
+
+def _in_percent(point):
+    """A point whose sides have their share of their own rate as well."""
+    sides = {
+        side: {**point[side], 'percent': 100 * point[side]['of_own_0']}
+        for side in summary.sides(point)
+    }
+    return {**point, **sides}
 
 
 def _load(point):

@@ -40,13 +40,18 @@ def token(keystone):
     return _call('POST', keystone, body=login(keystone))['X-Subject-Token']
 
 
+def of_each(function, things) -> list:
+    """What a function gives for each thing, called a few times at once."""
+    with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as pool:
+        return list(pool.map(function, things))
+
+
 def several(function, count):
     """What a function without arguments gives, called a few times at once.
 
     :returns: list of so many
     """
-    with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as pool:
-        return list(pool.map(lambda _: function(), range(count)))
+    return of_each(lambda _: function(), range(count))
 
 
 def tokens(keystone, count):
@@ -143,6 +148,11 @@ def create_project(keystone, caller, domain_id='default'):
 def headers(subject, caller=None):
     """Headers of a request about a token, by its own holder if not said."""
     return {'X-Auth-Token': caller or subject, 'X-Subject-Token': subject}
+
+
+def validators(keystone, count):
+    """Headers of so many clients that validate a token of their own each."""
+    return [headers(one) for one in tokens(keystone, count)]
 
 
 def revoke(keystone, caller, subject):

@@ -23,6 +23,7 @@ import json
 
 from bench import catalog
 from bench import formats
+from bench import living
 from bench import memory
 from bench import mixed
 from bench import prune
@@ -43,6 +44,7 @@ ALL = {
     'formats': formats,
     's3': s3,
     'rotation': rotation,
+    'living': living,
     'memory': memory,
     'rally': rally,
 }

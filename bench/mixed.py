@@ -36,10 +36,10 @@ import time
 
 from bench import client
 from bench import load
-from bench import revoking
 from bench import rig
 from bench import summary
 from bench import table
+from bench import writing
 from patchset import progress
 
 QUESTION = 'What do revocations cost the tokens that are not revoked?'
@@ -47,6 +47,7 @@ QUESTION = 'What do revocations cost the tokens that are not revoked?'
 RATES = {'small': (10, 50), 'full': (1, 5, 10, 20, 50)}
 SECONDS = {'small': 2, 'full': 3}  # of a slice
 REPEATS = {'small': 3, 'full': 10}
+CLIENTS = 20
 _ALONE = 20  # revocations
 
 
@@ -55,7 +56,7 @@ def footprint(scale):
     rates = RATES[scale]
     revoked = REPEATS[scale] * SECONDS[scale] * sum(rates) + _ALONE + 1
     callers = REPEATS[scale] * len(rates) + 1
-    return REPEATS[scale] * revoking.CLIENTS + callers + revoked, revoked
+    return REPEATS[scale] * CLIENTS + callers + revoked, revoked
 
 
 def run(plan):
@@ -74,7 +75,10 @@ def run(plan):
         for side in sides:
             alone[side.name] = cost(side)
         for number in range(repeats):
-            headers = {side.name: revoking.validators(side) for side in sides}
+            headers = {
+                side.name: client.validators(side.keystone, CLIENTS)
+                for side in sides
+            }
             for rate in RATES[plan.scale]:
                 for side in rig.turn(sides, number):
                     with_it, without = pair = _pair(
@@ -113,17 +117,17 @@ def cost(side):
 def measure(side, headers, rate, seconds):
     """One slice of time.
 
-    :param headers: what :func:`bench.revoking.validators` gave
+    :param headers: what :func:`bench.client.validators` gave
     :returns: dict with ``rate``, ``p50`` and ``p99`` of the validations, and
         ``revoked`` (per second), ``revoke_p50``, ``revoke_p99`` (ms) and
         ``revoker_cpu`` (processor seconds per second)
     """
     side.forget_events()
     load.each(side.url, headers, 3)
-    validated, revoked = revoking.validate(side, headers, rate, seconds)
+    with writing.revoking(side.keystone, rate, seconds) as revoked:
+        validated = load.together(side.url, headers, seconds)
     # What the clients no longer wait for is not left to the other side.
     load.each(side.url, headers, 1)
-    revoked = revoked or {'rate': 0, 'p50': None, 'p99': None, 'cpu': 0}
     return {
         'rate': validated.rate,
         'p50': validated.p50,

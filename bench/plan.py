@@ -27,6 +27,10 @@ class Plan:
     :param scale: ``small`` or ``full``
     :param caching: whether ``[token] caching`` is on
     :param kinds: names of the kinds of events; empty is the scale's choice
+    :param cases: names of the cases of an experiment that are run; empty is
+        all of them
+    :param rates: for living, rounds of writes per second; empty is the
+        scale's choice
     :param databases: names in :data:`bench.databases.ALL`; most experiments
         run on the first
     :param delays: for rally, the delays that it measures with; empty is the
@@ -43,6 +47,8 @@ class Plan:
     scale: str
     caching: bool = True
     kinds: tuple = ()
+    cases: tuple = ()
+    rates: tuple = ()
     databases: tuple = ('mariadb',)
     delays: tuple = ()
     delay: int = 0

@@ -41,9 +41,9 @@ import time
 from bench import client
 from bench import events
 from bench import load
-from bench import revoking
 from bench import rig
 from bench import table
+from bench import writing
 from patchset import child
 from patchset import errors
 from patchset import progress
@@ -54,6 +54,7 @@ SECONDS = {'small': 3, 'full': 10}
 REPEATS = {'small': 1, 'full': 3}
 SLICES = 3  # quiet ones, before and after
 RATE = 5  # revocations per second
+CLIENTS = 20
 _SAMPLES = 15  # requests for each repeat, where the rows stay
 _WARM = 3  # requests
 _SETTLE = 3  # seconds for the database to write what was filled in
@@ -164,11 +165,12 @@ def beside_load(side, rows, seconds):
     progress.step(f'{side.name}: adding {rows} expired rows')
     events.add_expired(side, rows)
     time.sleep(_SETTLE)
-    headers = revoking.validators(side)
+    headers = client.validators(side.keystone, CLIENTS)
     load.each(side.url, headers, 3)
 
     def part(words):
-        validated, _ = revoking.validate(side, headers, RATE, seconds)
+        with writing.revoking(side.keystone, RATE, seconds):
+            validated = load.together(side.url, headers, seconds)
         progress.step(f'{words}: p99 {validated.p99} ms')
         return dataclasses.asdict(validated)
 

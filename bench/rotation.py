@@ -20,17 +20,14 @@ Sides swap turns from round to round, and the patched rate is divided by
 stock's rate of the same round; medians of the rounds count.
 """
 
-import contextlib
 import dataclasses
-import threading
 
 from bench import client
-from bench import revoking
 from bench import rig
 from bench import summary
 from bench import table
 from bench import turns
-from patchset import errors
+from bench import writing
 from patchset import progress
 
 QUESTION = 'What do very many tokens cost, and a cloud that changes?'
@@ -39,6 +36,7 @@ SECONDS = {'small': 2, 'full': 10}
 REPEATS = {'small': 3, 'full': 3}
 LOADS = ('quiet', 'changing')
 REVOKED = 10  # per second
+CLIENTS = 20
 _SLOWEST = 200  # validations per second of the slower side, nothing cached
 
 
@@ -78,9 +76,7 @@ def run(plan):
 def validate(side, tokens, seconds):
     """Validate tokens in turns; the first one asks."""
     caller, *subjects = tokens
-    return turns.validate(
-        side.url, caller, subjects, seconds, revoking.CLIENTS
-    )
+    return turns.validate(side.url, caller, subjects, seconds, CLIENTS)
 
 
 def meet(side, tokens):
@@ -97,41 +93,14 @@ def measure(side, tokens, name, seconds):
     """
     if name == 'quiet':
         return validate(side, tokens, seconds)
-    caller, *doomed = client.tokens(side.keystone, 1 + REVOKED * seconds)
-    with revoking.started(side, caller, doomed, REVOKED, seconds) as revoker:
-        result = revoking.begin(revoker)
-        with creating(side.keystone, caller):
-            found = validate(side, tokens, seconds)
-        answer = result()
-    if answer['failed']:
-        raise errors.Error(f'{answer["failed"]} revocations failed')
-    return found
-
-
-@contextlib.contextmanager
-def creating(keystone, caller):
-    """Create a project each second, until the block ends.
-
-    :raises patchset.errors.Error: a project could not be created
-    """
-    over, failures = threading.Event(), []
-
-    def create():
-        try:
-            while not over.wait(1):
-                client.create_project(keystone, caller)
-        except errors.Error as error:
-            failures.append(error)
-
-    thread = threading.Thread(target=create)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-    if failures:
-        raise failures[0]
+    caller = client.token(side.keystone)
+    body = {'project': {'name': '<unique>', 'domain_id': 'default'}}
+    project = writing.step('POST', '/projects', caller, body)
+    with (
+        writing.revoking(side.keystone, REVOKED, seconds),
+        writing.writing(side.keystone, [project], seconds, rate=1),
+    ):
+        return validate(side, tokens, seconds)
 
 
 def points(measured, count):

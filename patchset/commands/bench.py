@@ -27,6 +27,7 @@ experiments:
   formats      Fernet and JWS tokens created and validated
   s3           signed requests of S3 and EC2 checked per second
   rotation     validations per second of very many tokens in turns
+  living       validations per second while others write
   memory       of a worker process, by live events and by validated tokens
   rally        seven scenarios of Rally, with the share of statements that read
 
@@ -77,6 +78,8 @@ from patchset import system
 
 _FARTHEST = 1000  # milliseconds; no two places on earth are as far apart
 
+_MOST = 1000  # rounds of writes per second
+
 HELP = 'measure stock and patched Keystone side by side'
 
 
@@ -100,6 +103,20 @@ def add_arguments(parser):
         choices=tuple(events.COLUMNS),
         default=[],
         help='revocations: only events of this kind; may be repeated',
+    )
+    parser.add_argument(
+        '--case',
+        action='append',
+        default=[],
+        help='living, services: only this case; may be repeated',
+    )
+    parser.add_argument(
+        '--rate',
+        action='append',
+        type=rate,
+        default=[],
+        metavar='N',
+        help='living: rounds of writes per second; may be repeated',
     )
     parser.add_argument(
         '--no-token-caching',
@@ -156,10 +173,21 @@ def milliseconds(word):
     return number
 
 
+def rate(word):
+    """A word of the command line as a number per second, above 0."""
+    number = float(word)
+    if not 0.01 <= number <= _MOST:
+        raise argparse.ArgumentTypeError(
+            f'{number} is not between 0.01 and {_MOST}'
+        )
+    return number
+
+
 def run(args):
     """Run one experiment, or all, or draw what they gave."""
     if args.kind and args.experiment != 'revocations':
         raise errors.UsageError('--kind goes with revocations')
+    check_cases(args)
     if args.delay and args.experiment != 'rally':
         raise errors.UsageError('--delay goes with rally')
     if (args.experiment == 'compare') != (args.other is not None):
@@ -184,6 +212,19 @@ def run(args):
         else:
             measure(pin, args.experiment, args)
         report(args.out)
+
+
+def check_cases(args):
+    """Refuse cases and rates that an experiment does not have."""
+    cases = getattr(experiments.ALL.get(args.experiment), 'CASES', ())
+    for case in args.case:
+        if case not in cases:
+            raise errors.UsageError(
+                f'{args.experiment} has no case {case}, but '
+                f'{", ".join(cases) or "none"}'
+            )
+    if args.rate and args.experiment != 'living':
+        raise errors.UsageError('--rate goes with living')
 
 
 def check_against(args):
@@ -334,6 +375,8 @@ def command(name, args):
     words = ['./ks', 'bench', name, '--release', args.release]
     words += ['--scale', args.scale]
     words += [word for kind in args.kind for word in ('--kind', kind)]
+    words += [word for case in args.case for word in ('--case', case)]
+    words += [word for one in args.rate for word in ('--rate', f'{one:g}')]
     if args.database:
         words += ['--database', args.database]
     words += [word for ms in args.delay for word in ('--delay', str(ms))]
@@ -356,6 +399,8 @@ def measure(pin, name, args, kept=None):
         scale=args.scale,
         caching=not args.no_token_caching,
         kinds=tuple(dict.fromkeys(args.kind)),
+        cases=tuple(dict.fromkeys(args.case)),
+        rates=tuple(dict.fromkeys(args.rate)),
         databases=databases_of(name, args),
         delays=tuple(dict.fromkeys(args.delay)),
         kept=kept,
@@ -374,6 +419,7 @@ def measure(pin, name, args, kept=None):
     fill_in(result, experiment, chosen)
     words = [name, pin.release, chosen.scale, *chosen.databases]
     words += [f'{delay}ms' for delay in chosen.delays]
+    words += [*chosen.cases, *(f'{one:g}' for one in chosen.rates)]
     if not chosen.caching:
         words.append('no-token-caching')
     write(args.out / f'{"-".join(words)}.json', result)

@@ -526,6 +526,21 @@ class ReportTestCase(testtools.TestCase):
                 for database, delay in (('mariadb', 0), ('galera', 100))
             ],
         )
+        written = {**one, 'written': 5, 'write_p50': None}
+        self.put(
+            'living',
+            [
+                {
+                    **sides, 'case': case, 'pace': pace,
+                    'stock': written, 'patched': written,
+                }
+                for case, paces in (
+                    ('grants', ('quiet', '5/s', '0.2/s')),
+                    ('own-ec2', ('quiet', 'loop')),
+                )
+                for pace in paces
+            ],
+        )  # fmt: skip
         done = self.draw()
         self.assertEqual(0, done.returncode, done.stderr)
         text = (self.folder / 'report.html').read_text()
@@ -534,7 +549,8 @@ class ReportTestCase(testtools.TestCase):
             ['revocations-1.svg', 'revocations-2.svg', 'mixed-1.svg']
             + ['prune-1.svg', 'catalog-1.svg', 'tokens-1.svg']
             + ['tokens-2.svg', 'formats-1.svg', 'memory-1.svg']
-            + ['rally-1.svg', 'rally-2.svg'],
+            + ['rally-1.svg', 'rally-2.svg']
+            + ['living-1.svg', 'living-2.svg'],
             charts,
         )
         self.assertEqual(f'{self.folder}/report.html\n', done.stdout)
@@ -542,7 +558,7 @@ class ReportTestCase(testtools.TestCase):
             text.replace('<meta charset="utf-8">', '').partition('\n')[2]
         )
         svg = '{http://www.w3.org/2000/svg}'
-        self.assertEqual(11, len(list(root.iter(f'{svg}svg'))))
+        self.assertEqual(13, len(list(root.iter(f'{svg}svg'))))
         ids = [one.get('id') for one in root.iter(f'{svg}clipPath')]
         self.assertEqual(len(ids), len(set(ids)))
         words = ''.join(root.itertext())
@@ -555,6 +571,8 @@ class ReportTestCase(testtools.TestCase):
             'milliseconds for an answer',
             'tokens that each process has validated',
             'galera, 100 ms away, 10 at once',
+            'rounds of writes per second',
+            'per cent of the quiet rate',
             'Abacus & Sons',
             './ks bench mixed --out "<here>"',
             'Deleted 100 events.',

@@ -14,6 +14,7 @@
 
 import collections
 import http.server
+import json
 import os
 import pathlib
 import signal
@@ -26,8 +27,8 @@ import types
 import testtools
 
 from bench import load
-from bench import revoking
 from bench import turns
+from bench import writing
 from patchset import errors
 from patchset import paths
 from patchset.tests import processes
@@ -62,11 +63,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         asked = (self.command, self.headers['X-Subject-Token'])
         with self.server.lock:
             self.server.asked[asked] += 1
+            self.server.paths[asked[1]].add(self.path)
+        time.sleep(self.server.late.get(asked[1], 0))
         if self.server.gate:
             self.server.gate.wait()
         self.send_response(self.server.codes.get(asked, usual))
-        self.send_header('Content-Length', '0')
+        content = json.dumps(self.server.answer).encode()
+        if self.command == 'DELETE':
+            content = b''
+        self.send_header('X-Given', 'gift')
+        self.send_header('Content-Length', len(content))
         self.end_headers()
+        self.wfile.write(content)
 
     def setup(self):
         super().setup()
@@ -86,10 +94,14 @@ class ServerTestCase(testtools.TestCase):
         self.server.asked = collections.Counter()
         self.server.bodies = collections.Counter()
         self.server.codes = {}
+        self.server.paths = collections.defaultdict(set)
+        self.server.late = {}
+        self.server.answer = {}
         self.server.gate = None
         self.server.connections = 0
         self.server.lock = threading.Lock()
-        self.url = f'http://127.0.0.1:{self.server.server_port}/v3/auth/tokens'
+        self.base = f'http://127.0.0.1:{self.server.server_port}/v3'
+        self.url = f'{self.base}/auth/tokens'
         thread = threading.Thread(target=self.server.serve_forever)
         thread.start()
         self.addCleanup(self.server.server_close)
@@ -176,10 +188,7 @@ class TurnsTestCase(ServerTestCase):
     def test_tokens_take_turns(self):
         measure = turns.validate(self.url, 'caller', list('abc'), 1, 2)
         asked = self.server.asked
-        # The caller asks about itself as well.
-        self.assertEqual(
-            {('GET', name) for name in ('caller', *'abc')}, set(asked)
-        )
+        self.assertEqual({('GET', name) for name in 'abc'}, set(asked))
         self.assertLessEqual(max(asked.values()) - min(asked.values()), 2)
         self.assertLessEqual(measure.requests, asked.total())
         self.assertLessEqual(measure.p50, measure.p99)
@@ -191,47 +200,140 @@ class TurnsTestCase(ServerTestCase):
         )
         self.assertIn('were refused', str(error))
 
-    def test_nobody_answers(self):
+    def test_no_server(self):
         error = self.assertRaises(
             errors.Error, turns.validate, 'http://127.0.0.1:1/', 'c', ['a'],
             1, 1,
         )  # fmt: skip
         self.assertIn('wrk failed: ', str(error))
 
+    def test_each_request_once(self):
+        requests = [('me', str(number), '') for number in range(40)]
+        start = time.monotonic()
+        found = turns.once([self.url], requests, 1)
+        self.assertLess(time.monotonic() - start, 30)
+        self.assertEqual(40, found.requests)
+        for number in range(40):
+            # The client has begun again when the last answer was there.
+            self.assertIn(self.server.asked['GET', str(number)], (1, 2))
 
-class RevokerTestCase(ServerTestCase):
-    def side(self):
-        account = types.SimpleNamespace(credentials={})
-        return types.SimpleNamespace(url=self.url, keystone=account)
+    def test_bodies_are_posted(self):
+        turns.once([self.url], [('', '', '[1]'), ('', '', '[2]')], 1)
+        self.assertEqual(
+            {(body, 'application/json') for body in (b'[1]', b'[2]')},
+            set(self.server.bodies),
+        )
 
-    def revoke(self, doomed, rate=100):
-        with revoking.started(self.side(), 'me', doomed, rate, 1) as process:
-            self.assertEqual({}, self.server.asked)
-            return revoking.begin(process)()
+    def test_two_servers_share_the_requests(self):
+        urls = [f'{self.url}/{name}' for name in ('one', 'two')]
+        requests = [('me', str(number), '') for number in range(10)]
+        self.assertEqual(10, turns.once(urls, requests, 2).requests)
+        for number in range(10):
+            name = urls[number % 2].rpartition('/v3')[2]
+            self.assertIn(f'/v3{name}', self.server.paths[str(number)])
+            self.assertEqual(1, len(self.server.paths[str(number)]))
 
-    def test_each_token_once(self):
+    def test_the_times_are_those_of_the_answers(self):
+        self.server.late['3'] = 0.5  # seconds
+        requests = [('me', str(number), '') for number in range(20)]
+        found = turns.once([self.url], requests, 1)
+        # Without those that wrk adds for the late one.
+        self.assertEqual(20, found.requests)
+        self.assertGreater(max(found.times), 500_000)
+        self.assertEqual(1, sum(n for t, n in found.times.items() if t > 4e5))
+
+
+class AnswersTestCase(testtools.TestCase):
+    def test_one_after_the_other(self):
+        parts = [
+            turns.Answers(rate=100, times={1000: 99, 9000: 1}),
+            turns.Answers(rate=50, times={1000: 50}, steal=0.5),
+        ]
+        found = turns.joined(parts)
+        self.assertAlmostEqual(75, found.rate)
+        self.assertEqual({1000: 149, 9000: 1}, found.times)
+        self.assertEqual(0.25, found.steal)
+
+    def test_percentiles(self):
+        times = {1000: 50, 2000: 49, 7250: 1}
+        found = turns.Answers(rate=9.87654321, times=times).measure()
+        self.assertEqual((1.0, 2.0), (found.p50, found.p99))
+        self.assertEqual((9.87654, 100), (found.rate, found.requests))
+
+    def test_what_wrk_adds_comes_out_again(self):
+        # One client, ten requests in a second: a pace of 100 ms. To one
+        # that took 520 ms, wrk has added 420, 320, 220 and 120 ms.
+        times = [[20_000 * n, 1] for n in range(1, 5)]
+        times += [[n, 1] for n in (120_000, 220_000, 320_000, 420_000)]
+        times += [[53_000, 5], [520_000, 1]]
+        text = json.dumps(
+            {'requests': 10, 'microseconds': 1_000_000, 'refused': 0}
+            | {'failed': 0, 'times': times}
+        )
+        found = turns.parse([text], 1)
+        self.assertEqual((10, 10), (found.requests, found.rate))
+        self.assertEqual(
+            [20_000, 40_000, 53_000, 60_000, 80_000, 520_000],
+            sorted(found.times),
+        )
+
+
+class WriterTestCase(ServerTestCase):
+    def write(self, steps, **more):
+        keystone = types.SimpleNamespace(url=self.base, credentials={})
+        with writing.writing(keystone, steps, **more) as answer:
+            self.assertEqual({}, answer)
+        return answer
+
+    def delete(self, doomed, rate):
+        step = writing.step('DELETE', '/auth/tokens', 'me', subject='<token>')
+        values = [{'token': token} for token in doomed]
+        return self.write([step], seconds=1, rate=rate, values=values)
+
+    def test_each_value_once(self):
         doomed = [f'token{number}' for number in range(20)]
-        answer = self.revoke(doomed)
+        answer = self.delete(doomed, 20)
         self.assertEqual(
             {('DELETE', token): 1 for token in doomed}, self.server.asked
         )
-        self.assertEqual((20, 0), (answer['revoked'], answer['failed']))
+        self.assertEqual((20, 0), (answer['done'], answer['failed']))
         self.assertLessEqual(answer['rate'], 20)
         self.assertLessEqual(answer['p50'], answer['p99'])
 
     def test_refusals_are_told(self):
         self.server.codes['DELETE', 'b'] = 404
-        answer = self.revoke(['a', 'b', 'c'])
-        self.assertEqual((2, 1), (answer['revoked'], answer['failed']))
+        error = self.assertRaises(
+            errors.Error, self.delete, ['a', 'b', 'c'], 3
+        )
+        self.assertIn('1 rounds of writes failed', str(error))
+        self.assertIn('DELETE /v3/auth/tokens: 404', str(error))
 
-    def test_nothing_after_its_time(self):
-        # The second would be due after two seconds.
-        answer = self.revoke(['a', 'b'], rate=0.5)
+    def test_a_slow_pace_writes_in_the_middle(self):
+        start = time.monotonic()
+        answer = self.delete(['a', 'b'], 1)
+        self.assertGreater(time.monotonic() - start, 0.5)
         self.assertEqual({('DELETE', 'a'): 1}, self.server.asked)
-        self.assertEqual(1, answer['revoked'])
+        self.assertEqual(1, answer['done'])
+
+    def test_later_steps_name_what_earlier_ones_gave(self):
+        self.server.answer = {'thing': {'id': 'ab12'}}
+        steps = [
+            writing.step(
+                'POST', '/things', 'me', {'name': '<unique>'},
+                made=('thing', 'id'), given='X-Given',
+            ),
+            writing.step('DELETE', '/things/<made>', 'me', subject='<given>'),
+        ]  # fmt: skip
+        answer = self.write(steps, seconds=1)
+        self.assertEqual({'/v3/things/ab12'}, self.server.paths['gift'])
+        # As often as they were answered, each with a name of its own.
+        self.assertGreater(answer['done'], 1)
+        self.assertEqual(answer['done'], self.server.asked['DELETE', 'gift'])
+        self.assertEqual(answer['done'], len(self.server.bodies))
 
     def test_it_ends_with_the_block(self):
-        with revoking.started(self.side(), 'me', ['a'], 1, 300) as process:
+        keystone = types.SimpleNamespace(url=self.base, credentials={})
+        with writing.started(keystone, [], 300, 1) as process:
             self.assertIsNone(process.poll())
         self.assertIsNotNone(process.poll())
         self.assertEqual({}, self.server.asked)

@@ -1,0 +1,68 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Users with passwords, made through the API: a project for each few."""
+
+import itertools
+import secrets
+import uuid
+
+from bench import client
+from bench import cloud
+
+_IN_A_PROJECT = 4
+
+
+def accounts(keystone, count: int, role: str = 'member') -> list:
+    """Make users that have a role in a project each.
+
+    :param keystone: anything with ``url`` and the admin's ``credentials``
+    :param role: name of a role that there is
+    :returns: list of :class:`bench.cloud.Account`
+    """
+    caller = client.token(keystone)
+    (found,) = client.find(keystone, caller, '/roles', {'name': role})
+    projects = [
+        client.create_project(keystone, caller)['id']
+        for _ in range(-(-count // _IN_A_PROJECT))
+    ]
+
+    def one(project):
+        password = secrets.token_urlsafe(18)
+        user = client.create(
+            keystone,
+            caller,
+            '/users',
+            {
+                'user': {
+                    'name': uuid.uuid4().hex,
+                    'password': password,
+                    'domain_id': 'default',
+                }
+            },
+        )['id']
+        grant = f'/projects/{project}/users/{user}/roles/{found["id"]}'
+        client.put(keystone, caller, grant)
+        variables = {
+            'OS_USER_ID': user,
+            'OS_PASSWORD': password,
+            'OS_PROJECT_ID': project,
+        }
+        return cloud.Account(keystone.url, variables)
+
+    homes = itertools.islice(itertools.cycle(projects), count)
+    return client.of_each(one, homes)
+
+
+def tokens(accounts, count: int) -> list:
+    """Have tokens issued by password, to each of the accounts in turn."""
+    owners = itertools.islice(itertools.cycle(accounts), count)
+    return client.of_each(client.token, owners)

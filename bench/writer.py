@@ -1,0 +1,171 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Writes at a steady pace, as a process of its own.
+
+On standard input, as one line of JSON: ``host``, ``port`` and ``path`` of the
+API, ``tls`` (whether it is reached so) and ``authority`` (a file of
+certificates, or null for the system's), ``steps`` (the requests of a round),
+``values`` (for each round, what takes the place of ``<name>`` in them),
+``rate`` (rounds per second, or null for one after the other) and ``seconds``.
+A step is [method, path, headers, body, kept], whose last item says what later
+steps may name: {name: the name of a header, or a list of keys of the JSON
+answer}. ``<unique>`` is another word in each round.
+
+It answers ``ready``, begins at the next line, and answers one JSON object:
+``done`` and ``failed`` (numbers of rounds), ``rate`` (rounds per second until
+the last answer), ``p50`` and ``p99`` (of their time, in milliseconds), and
+``cpu``, the processor time that it used, in seconds for each second.
+
+A round is begun when it is due, whether earlier ones were answered or not, up
+to a limit: a server that cannot keep up is seen by the rate. It is due in the
+middle of its time, so that a slow pace has its rounds within the slice.
+"""
+
+import concurrent.futures
+import http.client
+import json
+import ssl
+import sys
+import threading
+import time
+import uuid
+
+_UNDER_WAY = 32  # rounds at most
+_PATIENCE = 300  # seconds
+
+
+class Refused(Exception):
+    """A request of a round was not answered with success."""
+
+
+class Writer:
+    """The rounds, and how they went."""
+
+    def __init__(self, request):
+        self._request = request
+        self._tls = None
+        if request['tls']:
+            authority = request['authority']
+            self._tls = ssl.create_default_context(cafile=authority)
+        self._steps = [json.dumps(step) for step in request['steps']]
+        self._values = iter(request['values'] or ())
+        self._lock = threading.Lock()
+        self._times = []
+        self._failed = []
+
+    def run(self):
+        """Write; the answer as a dict."""
+        used, start = time.process_time(), time.monotonic()
+        if self._request['rate']:
+            self._steadily(start, self._request['rate'])
+        else:
+            while time.monotonic() - start < self._request['seconds']:
+                self._round()
+        took = time.monotonic() - start
+        if self._request['rate']:
+            took = max(took, self._request['seconds'])
+        times = sorted(self._times)
+        return {
+            'done': len(times),
+            'failed': len(self._failed),
+            'why': self._failed[:1],
+            'rate': len(times) / took,
+            'p50': _at(times, 0.5),
+            'p99': _at(times, 0.99),
+            'cpu': (time.process_time() - used) / took,
+        }
+
+    def _steadily(self, start, rate):
+        seconds = self._request['seconds']
+        free = threading.Semaphore(_UNDER_WAY)
+        with concurrent.futures.ThreadPoolExecutor(_UNDER_WAY) as pool:
+            for number in range(round(rate * seconds)):
+                due = start + (number + 0.5) / rate
+                time.sleep(max(0, due - time.monotonic()))
+                free.acquire()
+                if time.monotonic() - start >= seconds:
+                    break
+                pool.submit(self._round).add_done_callback(
+                    lambda _: free.release()
+                )
+
+    def _round(self):
+        try:
+            with self._lock:
+                names = dict(next(self._values, {}), unique=uuid.uuid4().hex)
+            start = time.monotonic()
+            for text in self._steps:
+                for name, value in names.items():
+                    text = text.replace(f'<{name}>', value)
+                names.update(self._send(*json.loads(text)))
+            took = 1000 * (time.monotonic() - start)
+            with self._lock:
+                self._times.append(took)
+        except (Refused, OSError, http.client.HTTPException) as error:
+            with self._lock:
+                self._failed.append(str(error))
+
+    def _send(self, method, path, headers, body, kept):
+        """Send a request; {name: what later ones need of its answer}."""
+        where = self._request['host'], self._request['port']
+        if self._tls:
+            server = http.client.HTTPSConnection(
+                *where, timeout=_PATIENCE, context=self._tls
+            )
+        else:
+            server = http.client.HTTPConnection(*where, _PATIENCE)
+        data = None
+        if body is not None:
+            data = json.dumps(body)
+            headers = {**headers, 'Content-Type': 'application/json'}
+        try:
+            path = self._request['path'] + path
+            server.request(method, path, data, headers)
+            answer = server.getresponse()
+            content = answer.read()
+        finally:
+            server.close()
+        if not 200 <= answer.status < 300:
+            raise Refused(f'{method} {path}: {answer.status}')
+        return {
+            name: _found(answer.headers, content, where)
+            for name, where in kept.items()
+        }
+
+
+def _found(headers, content, where):
+    """A header by its name, or what a list of keys leads to."""
+    if isinstance(where, str):
+        return headers[where]
+    found = json.loads(content)
+    for key in where:
+        found = found[key]
+    return found
+
+
+def _at(ranked, share):
+    """The value at a share of a sorted list; None of an empty one."""
+    if not ranked:
+        return None
+    return ranked[min(int(share * len(ranked)), len(ranked) - 1)]
+
+
+def main():
+    """Talk as the module says."""
+    writer = Writer(json.loads(sys.stdin.readline()))
+    print('ready', flush=True)
+    if sys.stdin.readline():
+        print(json.dumps(writer.run()), flush=True)
+
+
+if __name__ == '__main__':
+    main()

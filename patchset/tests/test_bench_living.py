@@ -1,0 +1,101 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Tests of the measurement of validations beside writes."""
+
+import testtools
+
+from bench import living
+from bench import plan
+from patchset.tests import test_commands
+
+
+def _run(rate, written=0.0):
+    return {
+        'rate': rate,
+        'p50': 1.2,
+        'p99': 8.5,
+        'requests': rate,
+        'written': written,
+        'write_p50': 30 if written else None,
+        'writer_cpu': 0,
+    }
+
+
+class PointsTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        rates = {
+            ('stock', 'users', 'quiet'): [200, 100],
+            ('stock', 'users', 5): [100, 40],
+            ('patched', 'users', 'quiet'): [2000, 2000],
+            ('patched', 'users', 5): [1800, 1600],
+        }
+        self.points = living.points(
+            {
+                about: [
+                    _run(rate, 0.0 if about[2] == 'quiet' else 4.9)
+                    for rate in of
+                ]
+                for about, of in rates.items()
+            }
+        )
+
+    def test_against_quiet_and_against_stock_of_the_round(self):
+        quiet, busy = self.points
+        self.assertEqual(('users', 'quiet'), (quiet['case'], quiet['pace']))
+        self.assertEqual(
+            (15, [10, 20]), (quiet['ratio'], quiet['ratio_spread'])
+        )
+        self.assertEqual(('5/s', 29), (busy['pace'], busy['ratio']))
+        self.assertEqual(0.45, busy['stock']['of_own_0'])
+        self.assertEqual(0.85, busy['patched']['of_own_0'])
+        self.assertEqual(4.9, busy['patched']['written'])
+        self.assertIsNone(quiet['patched']['write_p50'])
+
+    def test_text(self):
+        lines = living.text(self.points).splitlines()
+        self.assertEqual(6, len(lines))
+        self.assertRegex(
+            lines[5],
+            r'^users +5/s +patched +4.90 +1700.0 +29.00 +18.00..40.00 '
+            r'+85.0 % +80.0..90.0 +8.5 +30 +2$',
+        )
+
+
+class PacesTestCase(testtools.TestCase):
+    def test_own_loops_have_no_pace(self):
+        chosen = plan.Plan(pin=None, scale='full')
+        self.assertEqual(('loop',), living.paces_of('own-ec2', chosen))
+        self.assertEqual((0.2, 1, 5), living.paces_of('users', chosen))
+
+    def test_asked_for(self):
+        chosen = plan.Plan(pin=None, scale='full', rates=(3.0,))
+        self.assertEqual((3.0,), living.paces_of('users', chosen))
+        self.assertEqual('3/s', living.shown(3.0))
+
+
+class CommandTestCase(testtools.TestCase):
+    def refused(self, *words):
+        code, text = test_commands.run('bench', *words)
+        self.assertEqual(2, code)
+        return text
+
+    def test_cases_are_those_of_the_experiment(self):
+        text = self.refused('living', '--case', 'dreams')
+        self.assertIn('living has no case dreams, but grants, users', text)
+        text = self.refused('warm', '--case', 'users')
+        self.assertIn('warm has no case users, but none', text)
+
+    def test_rates_are_of_living(self):
+        text = self.refused('warm', '--rate', '5')
+        self.assertIn('--rate goes with living', text)
+        self.assertIn('not between', self.refused('living', '--rate', '0'))
