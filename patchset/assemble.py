@@ -52,8 +52,11 @@ def ensure(pin):
             assert_clean(tree, pin)
             if is_current(tree, pin):
                 return tree
-        progress.step(f'assembling {pin.release}: {len(topics)} topics')
-        with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
+        what = f'assembling {pin.release}: {len(topics)} topics'
+        with (
+            progress.stage(what),
+            tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary,
+        ):
             fresh = pathlib.Path(temporary) / 'tree'
             build(pin, source, topics, fresh)
             mark(fresh, 'inputs', digest(pin, topics))

@@ -240,8 +240,8 @@ class Deployment:
         if not commands:
             return
         names = ', '.join(words[0] for words in commands)
-        progress.step(f'keystone-manage: {names}')
-        self._manage(commands)
+        with progress.stage(f'keystone-manage: {names}'):
+            self._manage(commands)
         now = self._inspect()
         self.state.write('admin-password', self.password)
         self.state.note(

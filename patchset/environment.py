@@ -73,11 +73,12 @@ class Environment:
 
     def _make(self):
         system.ensure(self.packages)
-        progress.step(f'installing {self.lock.relative_to(paths.ROOT)}')
-        shutil.rmtree(self.path, ignore_errors=True)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        process.run([sys.executable, '-m', 'venv', self.path])
-        install(self.python, self.lock)
+        lock = self.lock.relative_to(paths.ROOT)
+        with progress.stage(f'installing {lock}'):
+            shutil.rmtree(self.path, ignore_errors=True)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            process.run([sys.executable, '-m', 'venv', self.path])
+            install(self.python, self.lock)
         (self.path / 'complete').write_text(str(self.path))
 
     def variables(self, tree):

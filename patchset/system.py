@@ -57,11 +57,14 @@ def ensure(*profiles):
             f'missing system packages; install them with: '
             f'sudo apt-get install {words}'
         )
-    progress.step(f'installing system packages: {words}')
     quiet = {'DEBIAN_FRONTEND': 'noninteractive'}
-    process.run(['apt-get', 'update', '-q'], env=quiet)
-    process.run(
-        ['apt-get', 'install', '-q', '-y', '--no-install-recommends', *names],
-        env=quiet,
-        what=f'installing {words}',
-    )
+    with progress.stage(f'installing system packages: {words}'):
+        process.run(['apt-get', 'update', '-q'], env=quiet)
+        process.run(
+            [
+                'apt-get', 'install', '-q', '-y', '--no-install-recommends',
+                *names,
+            ],
+            env=quiet,
+            what=f'installing {words}',
+        )  # fmt: skip

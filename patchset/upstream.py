@@ -85,9 +85,11 @@ def _download(requirement, archive, *options):
     # pip finds the archive, so that a mirror, a proxy or an index of the
     # user's own in pip's configuration is honoured; it checks the hash
     # before it opens the archive.
-    progress.step(f'fetching {archive.name}')
     archive.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
+    with (
+        progress.stage(f'fetching {archive.name}'),
+        tempfile.TemporaryDirectory(dir=archive.parent) as folder,
+    ):
         process.run(
             [
                 sys.executable, '-m', 'pip', 'download', '--quiet',

@@ -12,6 +12,8 @@
 
 """Test the patched Keystone, in parts.
 
+  quick        some of each kind, in under two minutes once all is installed:
+               the patches' form, proof, unit tests and a live server
   lint         style of every file that is ours
   unit         the tooling's own tests, and the patch set's unit tests
   performance  the patch set's performance tests: counts, no clocks
@@ -25,10 +27,10 @@
   tempest      tempest's identity tests and keystone-tempest-plugin's
   workers      the revocation replica against servers that fail
 
-Without a name the first five run, which takes under ten minutes once
-everything is installed. A word that names no part is a regular expression:
-only the tests whose id it matches run, and lint is left out. With --stock,
-areas and live run: the stock tree has no tests of ours.
+Without a name the five from lint to live run, which takes under ten minutes
+once everything is installed. A word that names no part is a regular
+expression: only the tests whose id it matches run, and lint is left out. With
+--stock, areas and live run: the stock tree has no tests of ours.
 
 The parts upstream and tempest compare with the stock tree: a test that passes
 there has to pass here. What stock gave is recorded for the newest release
@@ -57,8 +59,8 @@ HELP = 'run the tests, or parts of them'
 
 DEFAULT = ('lint', 'unit', 'performance', 'areas', 'live')
 PARTS = (
-    *DEFAULT, 'functional', 'proof', 'commits', 'docs', 'upstream', 'tempest',
-    'workers',
+    'quick', *DEFAULT, 'functional', 'proof', 'commits', 'docs', 'upstream',
+    'tempest', 'workers',
 )  # fmt: skip
 STOCK = ('areas', 'live')  # what of it the stock tree can run
 NO_TESTS = ('lint', 'docs')  # checks, which an expression does not narrow
@@ -121,10 +123,14 @@ def run(args):
         part: importlib.import_module(f'patchset.testing.{part}')
         for part in parts
     }
-    _need_packages(modules.values())
     total = results.Result()
-    for part, module in modules.items():
-        total += _run(part, module, chosen)
+    with progress.no_silence():
+        _need_packages(modules.values())
+        for number, (part, module) in enumerate(modules.items(), 1):
+            name = f'{part} ({number} of {len(modules)})'
+            progress.say(f'== {name}: {module.__doc__.splitlines()[0]}')
+            with progress.doing(f'{name} goes on'):
+                total += _run(part, module, chosen)
     if not total.total:
         progress.step(f'no test matches {expression}')
     progress.say(str(total))
@@ -181,7 +187,6 @@ def _run(part, module, chosen):
 
     :raises patchset.errors.NotInstalled: a missing program is no failed test
     """
-    progress.say(f'== {part}: {module.__doc__.splitlines()[0]}')
     start = time.monotonic()
     try:
         result = module.run(chosen)

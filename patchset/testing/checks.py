@@ -74,10 +74,14 @@ def run(checks, expression=None):
     :returns: a :class:`patchset.testing.results.Result`
     """
     total = results.Result()
-    for check in checks:
-        if expression and not re.search(expression, check.name):
-            continue
-        findings = check.find()
+    chosen = [
+        check
+        for check in checks
+        if not expression or re.search(expression, check.name)
+    ]
+    for number, check in enumerate(chosen, 1):
+        with progress.doing(f'{check.name}: {number} of {len(chosen)} checks'):
+            findings = check.find()
         progress.say(f'{check.name}: {"FAILED" if findings else "ok"}')
         for line in findings.splitlines():
             progress.say(f'    {line}'.rstrip())

@@ -47,16 +47,16 @@ def start(options):
         folder = stack.enter_context(
             tempfile.TemporaryDirectory(prefix='ks-live-')
         )
-        progress.step('starting MariaDB and memcached')
-        database = stack.enter_context(mariadb.MariaDB())
-        cache = stack.enter_context(memcached.Memcached())
-        progress.step('starting Keystone')
-        yield stack.enter_context(
-            deployment.Deployment(
-                tree, venv, pathlib.Path(folder) / 'keystone',
-                port=server.free_port(), database=database.url('keystone'),
-                cache=cache.url, processes=PROCESSES,
-                threads=STOCK_THREADS if options.stock else THREADS,
-                options=OPTIONS,
-            )
+        with progress.stage('starting MariaDB and memcached'):
+            database = stack.enter_context(mariadb.MariaDB())
+            cache = stack.enter_context(memcached.Memcached())
+        keystone = deployment.Deployment(
+            tree, venv, pathlib.Path(folder) / 'keystone',
+            port=server.free_port(), database=database.url('keystone'),
+            cache=cache.url, processes=PROCESSES,
+            threads=STOCK_THREADS if options.stock else THREADS,
+            options=OPTIONS,
         )  # fmt: skip
+        with progress.stage('starting Keystone'):
+            stack.enter_context(keystone)
+        yield keystone

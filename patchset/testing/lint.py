@@ -98,11 +98,22 @@ def plan(files, programs, rules, root=paths.ROOT):
         if named:
             find = functools.partial(find, sorted(named), root)
             found.append(checks.Check(name, find))
-    for path in patches:
-        name = path.relative_to(root).as_posix()
-        find = functools.partial(patch_form.find, path)
-        found.append(checks.Check(name, find))
-    return found
+    return [*found, *forms(patches, root)]
+
+
+def forms(patches, root=paths.ROOT):
+    """The checks of some patches' form, one each.
+
+    :param patches: paths below ``root``
+    :returns: list of :class:`patchset.testing.checks.Check`
+    """
+    return [
+        checks.Check(
+            path.relative_to(root).as_posix(),
+            functools.partial(patch_form.find, path),
+        )
+        for path in patches
+    ]
 
 
 def without_licence(files, root):

@@ -13,13 +13,13 @@
 """Running a test suite with stestr, and reading what comes of it."""
 
 import contextlib
+import functools
 import heapq
 import json
 import os
 import pathlib
 import subprocess
 import tempfile
-import threading
 
 from patchset import child
 from patchset import errors
@@ -31,7 +31,6 @@ from patchset.testing import results
 
 _READER = pathlib.Path(__file__).parent / 'subunit_lines.py'
 _NO_MATCH = "regex doesn't match with anything"  # stestr's words
-_EVERY = 20  # seconds between two lines of progress
 _SLOWEST = 30  # how many tests the log names with their times
 # Stand in for a folder of tests.
 _NAMED = """\
@@ -114,7 +113,8 @@ class Suite:
                 folder, 'list', expression, stdout=subprocess.PIPE, stderr=log
             )
             try:
-                output = listing.communicate()[0].decode(errors='replace')
+                with progress.doing(f'{self.label}: loading the tests'):
+                    output = listing.communicate()[0].decode(errors='replace')
             finally:
                 child.stop(listing)
             if listing.returncode:
@@ -132,6 +132,14 @@ class Suite:
         :returns: a :class:`patchset.testing.results.Report`
         :raises patchset.errors.Error: the tests could not be loaded
         """
+        if ids:
+            return self._run(expression, concurrency, ids, listed)
+        ids = self.ids(expression)
+        if not ids:
+            return results.Report()
+        return self._run(expression, concurrency, ids, listed=True)
+
+    def _run(self, expression, concurrency, ids, listed):
         report = results.Report()
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(_temporary())
@@ -153,7 +161,8 @@ class Suite:
             stack.enter_context(reader.stdout)
             stack.callback(child.stop, reader)
             suite.stdout.close()  # the reader has it
-            stack.enter_context(_telling(self.label, report, len(ids)))
+            count = functools.partial(self._count, report, len(ids))
+            stack.enter_context(progress.doing(count))
             times = []
             for line in reader.stdout:
                 test = json.loads(line)
@@ -166,6 +175,19 @@ class Suite:
                 if _NO_MATCH not in _read(log):
                     raise self._unloaded(log)
             return report
+
+    def _count(self, report, total):
+        """How far the run is, in words."""
+        if self._sets is None:
+            done = report.result
+            return f'{self.label}: {done.total} of {total} tests: {done}'
+        failed = tuple(report.failed)
+        done = sum(
+            any(test.startswith(f'{name}.') for test in failed for name in one)
+            for one in self._sets.values()
+        )
+        total = len(self._sets)
+        return f'{self.label}: {done} of {total} sets of tests have a failure'
 
     def _take(self, report, test):
         kind = report.add(test['id'], test['status'], test['text'])
@@ -261,23 +283,3 @@ def _slowest(times):
 def _read(log):
     log.seek(0)
     return log.read().decode(errors='replace')
-
-
-@contextlib.contextmanager
-def _telling(label, report, expected):
-    """Say every few seconds how far the run is."""
-    of = f' of {expected}' if expected else ''
-    over = threading.Event()
-
-    def tell():
-        while not over.wait(_EVERY):
-            result = report.result
-            progress.step(f'{label}: {result.total}{of} tests: {result}')
-
-    thread = threading.Thread(target=tell, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()

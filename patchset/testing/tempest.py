@@ -80,8 +80,9 @@ class Tempest:
                     tempest_conf.render(keystone, folder, self._settings)
                 )
                 return ids, suite.run(
-                    expression, concurrency=self._options.concurrency, ids=ids
-                )
+                    concurrency=self._options.concurrency,
+                    ids=ids, listed=True,
+                )  # fmt: skip
 
     def _suite(self, folder):
         packages = next(

@@ -22,11 +22,15 @@ import testtools
 
 from patchset import errors
 from patchset import pins
+from patchset import series
 from patchset import upstream
 from patchset.commands import test
 from patchset.testing import areas
 from patchset.testing import live
 from patchset.testing import options
+from patchset.testing import proof
+from patchset.testing import quick
+from patchset.testing import stestr
 from patchset.testing import tempest
 from patchset.testing import unit
 
@@ -70,10 +74,18 @@ class PartsTestCase(testtools.TestCase):
 
     def test_our_own_parts_refuse_the_stock_tree(self):
         stock = options.Options(self.pin, stock=True)
-        for part in ('unit', 'performance'):
+        for part in ('quick', 'unit', 'performance'):
             module = importlib.import_module(f'patchset.testing.{part}')
             error = self.assertRaises(errors.UsageError, module.run, stock)
             self.assertIn(part, str(error))
+
+    def test_what_quick_names_is_in_each_release(self):
+        for release in pins.releases():
+            topics = {topic.name: topic for topic in series.load(release)}
+            for name in quick.TOPICS:
+                self.assertNotEqual([], proof.tests(topics[name]), name)
+        test = 'revcache_tempest_plugin.tests.api.test_tokens.T.test_a'
+        self.assertRegex(test, stestr.both(quick.LIVE, live.EXPRESSION))
 
     def test_what_the_areas_name_exists(self):
         tree = upstream.ensure(self.pin)

@@ -24,6 +24,7 @@ import fixtures
 import testtools
 
 from patchset import errors
+from patchset import progress
 from patchset.testing import results
 from patchset.testing import stestr
 
@@ -392,10 +393,21 @@ class SuiteTestCase(testtools.TestCase):
                 error = self.assertRaises(errors.Error, attempt)
                 self.assertIn("No module named 'no_such_module'", str(error))
 
-    def test_and_a_failure_where_only_one_process_looks(self):
-        self.write('small/test_broken.py', 'import no_such_module\n')
-        report = self.suite().run()
-        self.assertEqual(results.Result(3, 4, 3), report.result)
+    def test_progress_has_a_total(self):
+        self.useFixture(
+            fixtures.MonkeyPatch('patchset.progress.SILENCE', 0.01)
+        )
+        steps = []
+        self.useFixture(
+            fixtures.MonkeyPatch('patchset.progress.step', steps.append)
+        )
+        with progress.no_silence():
+            self.suite().run()
+            self.suite(sets={'one': ['small.test_kinds']}).run()
+        told = '\n'.join(steps)
+        self.assertIn('small: loading the tests\n', told)
+        self.assertRegex(told, r'small: \d of 9 tests: \d passed, \d failed')
+        self.assertRegex(told, r'small: \d of 1 sets of tests have a failure')
 
 
 class SignalTestCase(testtools.TestCase):

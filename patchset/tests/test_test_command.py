@@ -16,6 +16,7 @@ import argparse
 import contextlib
 import io
 import sys
+import threading
 import types
 
 import fixtures
@@ -68,8 +69,9 @@ class RunTestCase(testtools.TestCase):
             fixtures.MonkeyPatch('patchset.stopping.in_order', lambda: None)
         )
 
-    def part(self, name, outcome):
+    def part(self, name, outcome, work=lambda: None):
         def run(options):
+            work()
             if isinstance(outcome, Exception):
                 raise outcome
             return outcome
@@ -98,7 +100,18 @@ class RunTestCase(testtools.TestCase):
         code, lines = self.run_command('unit', 'live')
         self.assertEqual(0, code)
         self.assertEqual('5 passed, 0 failed, 1 skipped', lines[-1])
-        self.assertIn('== unit: The unit.', lines)
+        self.assertIn('== unit (1 of 2): The unit.', lines)
+
+    def test_no_silence(self):
+        self.useFixture(
+            fixtures.MonkeyPatch('patchset.progress.SILENCE', 0.05)
+        )
+        silence = threading.Event()
+        self.part('unit', results.Result(1), lambda: silence.wait(0.5))
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said):
+            self.run_command('unit')
+        self.assertIn('unit (1 of 1) goes on\n', said.getvalue())
 
     def test_a_failure(self):
         self.part('unit', results.Result(3, 1))

@@ -1,0 +1,92 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Some of each kind of test, in under two minutes.
+
+The form of a release's patches; for each area one topic's tests, which fail
+without its patch and pass with it; and the revocation of tokens, on a server
+with MariaDB, memcached and uWSGI.
+"""
+
+import dataclasses
+
+from patchset import environment
+from patchset import errors
+from patchset import paths
+from patchset import progress
+from patchset import series
+from patchset import trees
+from patchset.testing import checks
+from patchset.testing import lint
+from patchset.testing import live
+from patchset.testing import proof
+from patchset.testing import results
+from patchset.testing import stestr
+
+PACKAGES = ('test', 'live')  # profiles of bindep.txt
+# One of each area: small corrections, revocation, caches, validation.
+TOPICS = (
+    'auth-context-per-request',
+    'revocation-retention',
+    'user-disabled',
+    'token-validated-once',
+)
+LIVE = r'revcache_tempest_plugin\..*\.test_tokens\.'
+
+
+def run(options):
+    """Run the part.
+
+    :param options: a :class:`patchset.testing.options.Options`
+    :returns: a :class:`patchset.testing.results.Result`
+    """
+    if options.stock:
+        raise errors.UsageError('quick: the stock tree has no tests of ours')
+    topics = dataclasses.replace(options, topics=TOPICS)
+    smoke = dataclasses.replace(
+        options, expression=stestr.both(LIVE, options.expression)
+    )
+    total = results.Result()
+    for name, function, chosen in (
+        ('form', form, options),
+        ('proof', proof.run, topics),
+        ('unit', unit, topics),
+        ('live', live.run, smoke),
+    ):
+        result = function(chosen)
+        progress.say(f'quick, {name}: {result}')
+        total += result
+    return total
+
+
+def form(options):
+    """Check the form of the release's patches; each counts as one test."""
+    folder = paths.ROOT / 'patches' / options.pin.release
+    patches = sorted(folder.rglob('*.patch'))
+    return checks.run(lint.forms(patches), options.expression)
+
+
+def unit(options):
+    """Run the tests of the topics in the patched tree."""
+    venv = environment.Environment(options.pin.release, 'test').ensure()
+    suite = stestr.Suite(
+        options.label('quick'), venv, trees.get(options.pin),
+        modules=[
+            name
+            for topic in options.chosen(series.load(options.pin.release))
+            for name in proof.tests(topic)
+        ],
+        quick=True,
+    )  # fmt: skip
+    return suite.run(
+        options.expression, concurrency=options.concurrency
+    ).result
