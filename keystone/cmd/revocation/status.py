@@ -15,6 +15,7 @@ from keystone.cmd.revocation import command
 from keystone.cmd.revocation import figures
 from keystone.cmd.revocation import formats
 from keystone.cmd.revocation import monitoring
+from keystone.cmd.revocation import output
 
 _FORMATS = {
     'table': formats.as_table,
@@ -39,6 +40,12 @@ class RevocationStatus(command.Command):
             help='How to write the figures. (Default: table)',
         )
         parser.add_argument(
+            '--output',
+            metavar='FILE',
+            help='File to replace with the figures, in one step. (Default: '
+            'standard output)',
+        )
+        parser.add_argument(
             '--no-load',
             action='store_true',
             help='Do not load the live events to see what that costs.',
@@ -55,10 +62,11 @@ class RevocationStatus(command.Command):
     def run(self, options):
         limits = (options.warning, options.critical)
         plugin = limits != (None, None)
-        if plugin and options.format:
+        if plugin and (options.format or options.output):
             raise command.Stop(
                 self.wrong_arguments,
-                '--format does not go with --warning and --critical',
+                '--format and --output cannot be used with --warning and '
+                '--critical',
             )
         if None not in limits and options.warning > options.critical:
             raise command.Stop(
@@ -74,8 +82,19 @@ class RevocationStatus(command.Command):
             return code
         if not options.no_load:
             found.update(self.read(figures.load, driver))
-        print(_FORMATS[options.format or 'table'](found))
+        self._write(_FORMATS[options.format or 'table'](found), options.output)
         return 0
+
+    def _write(self, text, path):
+        if path is None:
+            print(text)
+            return
+        try:
+            output.replace(path, f'{text}\n')
+        except OSError as error:
+            raise command.Stop(
+                monitoring.UNKNOWN, f'--output {path}: {error.strerror}'
+            ) from None
 
     @classmethod
     def end(cls, stop):

@@ -11,6 +11,10 @@
 # under the License.
 
 import json
+import os
+import stat
+
+import fixtures
 
 from keystone.tests.unit.revoke import command_base
 
@@ -149,12 +153,35 @@ class RevocationStatusTests(command_base.CommandTestCase):
                 out,
             )
 
+    def test_a_file_is_replaced(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        path = os.path.join(folder, 'keystone.prom')
+        with open(path, 'w') as file:
+            file.write('old')
+
+        out = self.status('--format', 'prometheus', '--output', path)
+
+        self.assertEqual('', out)
+        with open(path) as file:
+            self.assertMetrics(file.read().splitlines())
+        self.assertEqual(0o644, stat.S_IMODE(os.stat(path).st_mode))
+        self.assertEqual(['keystone.prom'], os.listdir(folder))
+
+    def test_a_file_that_cannot_be_written(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        for path in (os.path.join(folder, 'gone', 'a.prom'), folder):
+            self.assertRefused(
+                3, folder, 'revocation_status', '--no-load', '--output', path
+            )
+        self.assertEqual([], os.listdir(folder))
+
     def test_nonsense(self):
         for about, *words in (
             ('not a number', '--warning', 'many'),
             ('less than 0', '--critical', '-1'),
             ('more than', '--warning', '10', '--critical', '5'),
-            ('does not go', '--format', 'json', '--warning', '10'),
+            ('cannot be used', '--format', 'json', '--warning', '10'),
+            ('cannot be used', '--output', 'x', '--critical', '10'),
             ('invalid choice', '--format', 'xml'),
         ):
             self.assertRefused(3, about, 'revocation_status', *words)
