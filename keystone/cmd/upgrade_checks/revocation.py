@@ -12,6 +12,7 @@
 
 """How long a revoked token may pass."""
 
+from keystone.cmd.upgrade_checks import cache_server
 from keystone.cmd.upgrade_checks import findings
 from keystone.common.cache import shared
 from keystone.common import provider_api
@@ -53,7 +54,14 @@ def _find():
             'for that many seconds.',
         )
     interval = CONF.revoke.sync_interval
-    if shared.is_shared() and interval > _LONGEST_INTERVAL:
+    if shared.is_shared() and not cache_server.keeps():
+        yield (
+            findings.FAILURE,
+            'The cache does not return what it was just given: a process '
+            'accepts a token that another one has revoked for [revoke] '
+            f'sync_interval, {interval} seconds.',
+        )
+    elif shared.is_shared() and interval > _LONGEST_INTERVAL:
         yield (
             findings.WARNING,
             f'[revoke] sync_interval is {interval}: if the cache loses the '
