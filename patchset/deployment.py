@@ -388,7 +388,7 @@ class Deployment:
                     )
                 time.sleep(0.05)
         except BaseException:
-            self._end_server()
+            self.end()
             raise
 
     def _is_ready(self):
@@ -431,7 +431,7 @@ class Deployment:
 
         :param options: {section: {option: value}}, on top of those it had
         """
-        self._end_server()
+        self.end()
         self.options = keystone_conf.merge(self.options, options)
         self._write_options()
         self.start()
@@ -442,11 +442,12 @@ class Deployment:
         Requests under way have some seconds to end.
         """
         try:
-            self._end_server()
+            self.end()
         finally:
             self.state.release()
 
-    def _end_server(self):
+    def end(self):
+        """End the server, which can be started again."""
         if not self._server:
             return
         # The master alone is asked, and then asks its workers in order.

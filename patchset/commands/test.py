@@ -26,6 +26,7 @@
   upstream     upstream's whole unit suite, MariaDB and PostgreSQL included
   tempest      tempest's identity tests and keystone-tempest-plugin's
   workers      the revocation replica against servers that fail
+  walk         random changes on stock and patched servers, all compared
 
 Without a name the five from lint to live run, which takes under ten minutes
 once everything is installed. A word that names no part is a regular
@@ -54,13 +55,14 @@ from patchset import stopping
 from patchset import system
 from patchset.testing import options
 from patchset.testing import results
+from patchset.walk import story
 
 HELP = 'run the tests, or parts of them'
 
 DEFAULT = ('lint', 'unit', 'performance', 'areas', 'live')
 PARTS = (
     'quick', *DEFAULT, 'functional', 'proof', 'commits', 'docs', 'upstream',
-    'tempest', 'workers',
+    'tempest', 'workers', 'walk',
 )  # fmt: skip
 STOCK = ('areas', 'live')  # what of it the stock tree can run
 NO_TESTS = ('lint', 'docs')  # checks, which an expression does not narrow
@@ -94,11 +96,36 @@ def add_arguments(parser):
         help='with --stock and the part upstream or tempest: keep the result '
         'as the one to compare with',
     )
+    _add_walk(parser)
     parser.add_argument(
         'words',
         nargs='*',
         metavar='PART|EXPRESSION',
         help=f'one of {", ".join(PARTS)}, or a regular expression',
+    )
+
+
+def _add_walk(parser):
+    kinds = ', '.join(story.kinds())
+    for name, what, value in (
+        ('--seconds', 'how long it goes on', 60),
+        ('--seed', 'the seed of its story', 1),
+    ):
+        parser.add_argument(
+            name,
+            type=int,
+            metavar='N',
+            default=value,
+            help=f'with the part walk: {what} (default: %(default)s)',
+        )
+    parser.add_argument(
+        '--without',
+        action='append',
+        default=[],
+        choices=story.kinds(),
+        metavar='KIND',
+        help=f'with the part walk: no steps of this kind, one of: {kinds}; '
+        f'may be repeated',
     )
 
 
@@ -117,6 +144,9 @@ def run(args):
         concurrency=args.concurrency,
         topics=tuple(args.topics),
         record=args.record,
+        seconds=args.seconds,
+        seed=args.seed,
+        without=tuple(args.without),
     )
     stopping.in_order()
     modules = {

@@ -29,6 +29,9 @@ class Options:
     :param topics: names of the topics that ``commits`` and ``proof`` are
         about; none is all of them
     :param record: write down the stock run to compare later runs with
+    :param seconds: how long ``walk`` goes on
+    :param seed: seed of its story
+    :param without: kinds of steps that its story leaves out
     """
 
     pin: pins.Pin
@@ -37,6 +40,9 @@ class Options:
     concurrency: int = len(os.sched_getaffinity(0))
     topics: tuple[str, ...] = ()
     record: bool = False
+    seconds: int = 60
+    seed: int = 1
+    without: tuple[str, ...] = ()
 
     def label(self, part):
         """Name of a part's run, for files."""

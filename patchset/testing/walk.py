@@ -1,0 +1,108 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A random walk: the same changes on stock and patched servers, compared.
+
+A story of random changes, with the seed that ``--seed`` gives, is told to a
+stock and to a patched cloud. After each step all tokens of a pool are
+validated through every process. Each step counts as a test. The first that
+shows a difference ends the walk; then the shortest story with that difference
+is looked for and printed.
+"""
+
+import time
+
+from patchset import errors
+from patchset import progress
+from patchset.testing import results
+from patchset.walk import minimise
+from patchset.walk import rig as rigs
+from patchset.walk import walk
+
+PACKAGES = ('live',)  # profiles of bindep.txt
+CHAPTER = 120  # seconds after which a new story begins
+PATIENCE = 300  # seconds to look for a shorter story
+
+
+def run(options):
+    """Run the part.
+
+    :param options: a :class:`patchset.testing.options.Options`
+    :returns: a :class:`patchset.testing.results.Result`
+    """
+    if options.stock:
+        raise errors.UsageError('walk: stock is compared with the patched')
+    total, seed = results.Result(), options.seed
+    with rigs.Rig(options.pin) as rig:
+        end = time.monotonic() + options.seconds
+        while True:
+            left = end - time.monotonic()
+            result = _chapter(rig, seed, min(left, CHAPTER), options.without)
+            total += result
+            # What little is left would go by while the servers start.
+            if result.failed or end - time.monotonic() < CHAPTER / 4:
+                return total
+            seed += 1
+            rig.reset()
+
+
+def _chapter(rig, seed, seconds, without):
+    """Tell one story; a :class:`patchset.testing.results.Result`."""
+    one = walk.Walk(rig)
+    try:
+        with progress.doing(lambda: one.progress(seed)):
+            found = one.go(seed, seconds, without)
+    finally:
+        one.close()
+    progress.step(one.progress(seed))
+    for topic, number in sorted(one.excused.items()):
+        progress.step(f'{number} differences are those of topic {topic}')
+    if not found:
+        return results.Result(passed=one.count.steps)
+    progress.say(f'FAILED walk, seed {seed}, step {one.count.steps}\n')
+    for difference in found:
+        progress.say(str(difference))
+    _report(rig, one.told, found[0])
+    return results.Result(passed=one.count.steps - 1, failed=1)
+
+
+def _report(rig, steps, difference):
+    """Print the shortest story that shows a difference."""
+    deadline = time.monotonic() + PATIENCE
+
+    def fails(some):
+        with progress.stage(f'trying {len(some)} steps'):
+            rig.reset()
+            again = walk.Walk(rig)
+            try:
+                found = again.retell(some)
+            finally:
+                again.close()
+        return difference.kind in [one.kind for one in found]
+
+    if not fails(steps):
+        progress.say('\nThe story did not show it again. Its last steps:')
+        steps = steps[-20:]
+    else:
+        steps = minimise.shortest(
+            steps, fails, lambda: time.monotonic() > deadline, _groups(steps)
+        )
+        progress.say(f'\nThe shortest story found has {len(steps)} steps:')
+    for number, step in enumerate(steps, 1):
+        progress.say(f'{number:4d}. {step}')
+    progress.say('')
+
+
+def _groups(steps):
+    """Steps that may go together: all that are about one thing."""
+    names = sorted(set().union(*(step.names for step in steps)))
+    return [lambda step, name=name: name in step.names for name in names]

@@ -1,0 +1,114 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+
+"""The stories of the random walk, and how answers are compared."""
+
+import json
+import random
+import types
+
+import testtools
+
+from patchset.walk import answers
+from patchset.walk import beginning
+from patchset.walk import rig
+from patchset.walk import story
+from patchset.walk.node import Answer
+
+_ID = '0123456789abcdef' * 2
+_OTHER = 'fedcba9876543210' * 2
+
+
+class StoryTestCase(testtools.TestCase):
+    def steps(self, seed, without=()):
+        dice = story.Dice(random.Random(seed), without)
+        return [dice.step(number, ['t1', 't2']) for number in range(500)]
+
+    def test_a_seed_is_one_story(self):
+        self.assertEqual(self.steps(1), self.steps(1))
+        self.assertNotEqual(self.steps(1), self.steps(2))
+
+    def test_everything_happens(self):
+        happened = {
+            step.operation for seed in range(9) for step in self.steps(seed)
+        }
+        self.assertEqual(story.OPERATIONS.keys(), happened)
+
+    def test_without_kinds(self):
+        for step in self.steps(1, ['users', 'grants']):
+            kind = story.OPERATIONS[step.operation].kind
+            self.assertNotIn(kind, ('users', 'grants'))
+
+    def test_what_a_step_is_about(self):
+        step = story.Step(
+            'grant', {'holder': 'users:u1', 'target': None, 'role': 'r1'}, 1
+        )
+        self.assertEqual({'users', 'u1', 'r1'}, step.names)
+        self.assertEqual(
+            'grant holder=users:u1 target=None role=r1 (node 2)', str(step)
+        )
+
+    def test_the_beginning_is_made_of_operations(self):
+        for step in beginning.steps():
+            choices = story.OPERATIONS[step.operation].choices
+            self.assertEqual(choices.keys(), step.arguments.keys(), step)
+
+
+class AnswersTestCase(testtools.TestCase):
+    def side(self, **names):
+        return types.SimpleNamespace(names=names)
+
+    def token(self, **values):
+        return Answer(200, {'token': values})
+
+    def test_of_two_clouds(self):
+        def answer(user, moment):
+            return self.token(
+                user={'id': user}, issued_at=moment, audit_ids=[moment],
+                catalog=[{'url': f'http://127.0.0.1:{moment}/{user}'}],
+            )  # fmt: skip
+
+        stock = answers.alike(answer(_ID, 1), self.side(**{_ID: 'u1'}))
+        patched = answers.alike(answer(_OTHER, 2), self.side(**{_OTHER: 'u1'}))
+        self.assertEqual(stock, patched)
+        other = answers.alike(answer(_OTHER, 2), self.side(**{_OTHER: 'u2'}))
+        self.assertNotEqual(stock, other)
+
+    def test_of_one_cloud(self):
+        first = self.token(user={'id': _ID}, roles=[{'id': 1}, {'id': 2}])
+        turned = self.token(user={'id': _ID}, roles=[{'id': 2}, {'id': 1}])
+        self.assertEqual(answers.exact(first), answers.exact(turned))
+        for other in (
+            self.token(user={'id': _OTHER}, roles=[{'id': 1}, {'id': 2}]),
+            self.token(user={'id': _ID}, roles=[{'id': 1}]),
+            Answer(404, first.body),
+            Answer(200, first.body, {'vary': 'X-Auth-Token'}),
+        ):
+            self.assertNotEqual(answers.exact(first), answers.exact(other))
+
+    def test_differences_show_no_token(self):
+        secret = 'gAAAAA-a-secret'
+        headers = {'x-subject-token': secret, 'x-openstack-request-id': 'one'}
+        given = {
+            rig.NODES[0]: Answer(200, {'token': {}}, headers),
+            rig.NODES[1]: Answer(200, {'token': {}}, headers),
+            rig.TRUTH: Answer(404, {'error': {}}, {}),
+        }
+        question = answers.Question('t1', 't2')
+        found = list(answers.of_nodes(question, given))
+        self.assertEqual(2, len(found))
+        self.assertEqual(('node 1', 200, rig.TRUTH, 404), found[0].kind)
+        self.assertIn('of t1 by t2', str(found[0]))
+        self.assertNotIn(secret, json.dumps(list(map(str, found))))
+        given[rig.TRUTH] = given[rig.NODES[0]]
+        self.assertEqual([], list(answers.of_nodes(question, given)))

@@ -1,0 +1,221 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What is asked after each step, and how answers are compared."""
+
+import dataclasses
+import hashlib
+import json
+import re
+
+from patchset.walk import rig as rigs
+from patchset.walk.side import ADMIN
+from patchset.walk.side import SELF
+
+_RULES = {'OpenStack-Identity-Access-Rules': '1.0'}
+# Of the server that was asked, or of the moment.
+_IGNORED = ('x-openstack-request-id', 'date', 'content-length')
+_SECRET = 'x-subject-token'
+_PORT = re.compile(r'127\.0\.0\.1:\d+')
+_ID = re.compile(r'\b[0-9a-f]{32}(?:[0-9a-f]{32})?\b')
+# What differs between any two clouds.
+_OF_THE_MOMENT = {
+    'issued_at', 'expires_at', 'created_at', 'deleted_at', 'blob', 'access',
+    'secret', 'trust_id', 'password_expires_at', 'id_hash',
+}  # fmt: skip
+_UNORDERED = ('roles', 'catalog', 'endpoints', 'groups', 'methods')
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """One validation.
+
+    :param subject: name of the token
+    :param caller: name of the token that asks
+    :param query: of the URL
+    :param headers: further headers, a tuple of pairs
+    """
+
+    subject: str
+    caller: str
+    query: str = ''
+    headers: tuple = ()
+
+    def __str__(self):
+        return f'GET /auth/tokens{self.query} of {self.subject} by ' + (
+            self.caller
+        )
+
+    def ask(self, node, side):
+        """The answer of one server, or None where a token is not there."""
+        if {self.subject, self.caller} - side.tokens.keys():
+            return None
+        return node.ask(
+            'GET', f'/auth/tokens{self.query}', side.token(self.caller),
+            headers={
+                'X-Subject-Token': side.token(self.subject),
+                **dict(self.headers),
+            },
+        )  # fmt: skip
+
+
+def questions(side, names):
+    """What is asked about tokens: each with a catalog and without."""
+    every = []
+    for number, name in enumerate(names):
+        caller = side.tokens[name].caller
+        caller = name if caller == SELF else caller
+        if caller not in side.tokens:
+            caller = ADMIN
+        first, second = (ADMIN, caller)[:: 1 - 2 * (number % 2)]
+        headers = tuple(_RULES.items())
+        every.append(Question(name, first, '', headers))
+        every.append(
+            Question(name, second, '?nocatalog', headers[: number % 3])
+        )
+    return every
+
+
+def exact(answer):
+    """What two nodes of one cloud have to agree in."""
+    if answer is None:
+        return None
+    headers = {
+        name: _shown(name, value)
+        for name, value in answer.headers.items()
+        if name not in _IGNORED
+    }
+    return answer.status, headers, _in_order(answer.body)
+
+
+def alike(answer, side):
+    """What a stock and a patched cloud have to agree in."""
+    if answer is None:
+        return None
+    return answer.status, _named(_in_order(answer.body), side.names)
+
+
+def _shown(name, value):
+    if name == _SECRET:
+        return hashlib.sha256(value.encode()).hexdigest()[:12]
+    return _PORT.sub('HOST', value)
+
+
+def _in_order(body):
+    """A body whose lists without an order are sorted."""
+    if isinstance(body, dict):
+        return {
+            key: sorted(_in_order(value), key=_text)
+            if key in _UNORDERED and isinstance(value, list)
+            else _in_order(value)
+            for key, value in body.items()
+        }
+    if isinstance(body, list):
+        return [_in_order(one) for one in body]
+    return _PORT.sub('HOST', body) if isinstance(body, str) else body
+
+
+def _named(body, names):
+    """A body with names in the place of ids, and without moments."""
+    if isinstance(body, dict):
+        named = {}
+        for key, value in body.items():
+            if key == 'audit_ids':
+                named[key] = len(value)
+            elif key in _OF_THE_MOMENT:
+                named[key] = 'MOMENT' if value is not None else None
+            else:
+                value = _named(value, names)
+                if key in _UNORDERED and isinstance(value, list):
+                    value = sorted(value, key=_text)
+                named[key] = value
+        return named
+    if isinstance(body, list):
+        return [_named(one, names) for one in body]
+    if isinstance(body, str):
+        return _ID.sub(lambda one: names.get(one[0], 'ID'), body)
+    return body
+
+
+def _text(value):
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """Two answers that should be the same.
+
+    :param about: the question, or the step
+    :param one: name of who gave the first answer
+    :param first: that answer, as compared
+    :param other: name of who gave the second answer
+    :param second: that answer, as compared
+    """
+
+    about: object
+    one: str
+    first: object
+    other: str
+    second: object
+
+    @property
+    def kind(self):
+        """What a shorter story has to show as well."""
+        return self.one, _status(self.first), self.other, _status(self.second)
+
+    def __str__(self):
+        lines = [f'{self.about}']
+        one, other = _flat(self.first), _flat(self.second)
+        for path in sorted(one.keys() | other.keys()):
+            if one.get(path) != other.get(path):
+                lines.append(f'  {path}')
+                lines.append(f'    {self.one}: {one.get(path)}')
+                lines.append(f'    {self.other}: {other.get(path)}')
+        return '\n'.join(lines)
+
+
+def _flat(answer):
+    """An answer as {path of a value: value}."""
+    if answer is None:
+        return {'status': 'nothing was asked'}
+    flat = {'status': answer[0]}
+
+    def add(path, value):
+        if isinstance(value, dict) and value:
+            for key, inner in value.items():
+                add(f'{path}/{key}', inner)
+        elif isinstance(value, list) and value:
+            for number, inner in enumerate(value):
+                add(f'{path}/{number}', inner)
+        else:
+            flat[path] = value
+
+    add('body', answer[-1])
+    if len(answer) > 2:
+        add('header', answer[1])
+    return flat
+
+
+def _status(answer):
+    return answer[0] if answer else None
+
+
+def of_nodes(question, given):
+    """Differences between the nodes of the patched cloud and the truth.
+
+    :param given: {name of the server: answer}
+    """
+    truth = exact(given[rigs.TRUTH])
+    for name in rigs.NODES:
+        found = exact(given[name])
+        if found != truth:
+            yield Difference(question, name, found, rigs.TRUTH, truth)

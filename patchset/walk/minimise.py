@@ -1,0 +1,58 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Finding the shortest list that still shows a failure."""
+
+
+def shortest(items, fails, expired, groups=()):
+    """A part of a list, in its order, that fails too.
+
+    Delta debugging (Zeller and Hildebrandt, 2002): parts are left out, large
+    ones first, for as long as the rest fails. Without a bound, no single item
+    of the result can be left out.
+
+    :param items: what fails: a list
+    :param fails: function of a list that tells whether it fails
+    :param expired: function that tells whether the time is over; the best
+        list so far is the result then
+    :param groups: functions of an item; all items for which one is true are
+        left out together, before anything else
+    :returns: a list
+    """
+    for group in groups:
+        rest = [one for one in items if not group(one)]
+        if len(rest) < len(items) and not expired() and fails(rest):
+            items = rest
+    size = max(len(items) // 2, 1)
+    while not expired():
+        items, shorter = _without_parts(items, size, fails, expired)
+        if size == 1 and not shorter:
+            break
+        size = max(size // 2, 1)
+    return items
+
+
+def _without_parts(items, size, fails, expired):
+    """Leave out each part of so many items, if the rest still fails.
+
+    :returns: the list, and whether it became shorter
+    """
+    shorter = False
+    start = max(len(items) - size, 0)
+    while items and not expired():
+        rest = items[:start] + items[start + size :]
+        if len(rest) < len(items) and fails(rest):
+            items, shorter = rest, True
+        if start == 0:
+            break
+        start = max(start - size, 0)
+    return items, shorter

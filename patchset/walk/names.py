@@ -1,0 +1,43 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The things a story is about: few, so that its steps meet."""
+
+DEFAULT = 'default'  # the domain that is always there
+
+# {name: name of the domain}
+USERS = {
+    'u1': 'd1', 'u2': 'd1', 'u3': 'd2', 'u4': DEFAULT, 'u5': DEFAULT,
+}  # fmt: skip
+GROUPS = {'g1': 'd1', 'g2': 'd2', 'g3': DEFAULT}
+# {name: (name of the domain, name of the parent or None)}
+PROJECTS = {
+    'p1': ('d1', None), 'p2': ('d1', 'p1'), 'p3': ('d2', None),
+    'p4': (DEFAULT, None),
+}  # fmt: skip
+DOMAINS = ('d1', 'd2')
+ROLES = ('r1', 'r2', 'r3')
+# Keystone itself makes these.
+BUILT_IN = ('admin', 'manager', 'member', 'reader', 'service')
+TRUSTS = ('trust1', 'trust2')
+CREDENTIALS = ('credential1', 'credential2', 'credential3')
+KEYS = ('key1', 'key2')
+SERVICES = ('s1', 's2')
+ENDPOINTS = {'e1': 's1', 'e2': 's1', 'e3': 's2'}  # {name: its service}
+ENDPOINT_GROUPS = ('eg1', 'eg2')
+PROVIDERS = ('idp1', 'idp2')
+
+SCOPES = (
+    *(f'project:{name}' for name in PROJECTS),
+    *(f'domain:{name}' for name in (*DOMAINS, DEFAULT)),
+    'system',
+)

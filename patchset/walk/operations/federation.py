@@ -1,0 +1,91 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Identity providers, mappings and protocols."""
+
+from patchset.walk import names
+from patchset.walk.story import operation
+
+_BASE = '/OS-FEDERATION'
+_LOCAL = ('g1', 'g2', 'g3')
+USER = 'HTTP_X_WALK_USER'  # of the WSGI environment, as a web server's module
+
+
+def _rules(side, group):
+    local = {'user': {'name': '{0}'}, 'group': {'id': side.id(group)}}
+    return [{'local': [local], 'remote': [{'type': USER}]}]
+
+
+@operation('federation', 6, provider=names.PROVIDERS, group=_LOCAL)
+def create_provider(side, provider, group):
+    side.must_not_be(provider)
+    mapping = {'mapping': {'rules': _rules(side, group)}}
+    answers = [
+        side.ask('PUT', f'{_BASE}/mappings/{provider}', mapping),
+        side.ask(
+            'PUT',
+            f'{_BASE}/identity_providers/{provider}',
+            {'identity_provider': {'enabled': True, 'domain_id': 'default'}},
+        ),
+        _add_protocol(side, provider),
+    ]
+    side.ids[provider] = provider
+    return answers[-1]
+
+
+@operation('federation', provider=names.PROVIDERS)
+def add_protocol(side, provider):
+    return _add_protocol(side, side.id(provider))
+
+
+@operation('federation', 1, provider=names.PROVIDERS)
+def delete_protocol(side, provider):
+    return side.ask('DELETE', _protocol(side.id(provider)))
+
+
+@operation('federation', 1, provider=names.PROVIDERS)
+def disable_provider(side, provider):
+    return _switch(side, provider, False)
+
+
+@operation('federation', 3, provider=names.PROVIDERS)
+def enable_provider(side, provider):
+    return _switch(side, provider, True)
+
+
+@operation('federation', 2, provider=names.PROVIDERS, group=_LOCAL)
+def change_mapping(side, provider, group):
+    path = f'{_BASE}/mappings/{side.id(provider)}'
+    body = {'mapping': {'rules': _rules(side, group)}}
+    return side.ask('PATCH', path, body)
+
+
+@operation('federation', 1, provider=names.PROVIDERS)
+def delete_provider(side, provider):
+    side.ask('DELETE', _protocol(side.id(provider)))
+    answer = side.remove(f'{_BASE}/identity_providers/{provider}', provider)
+    side.ask('DELETE', f'{_BASE}/mappings/{provider}')
+    return answer
+
+
+def _protocol(provider):
+    return f'{_BASE}/identity_providers/{provider}/protocols/mapped'
+
+
+def _add_protocol(side, provider):
+    body = {'protocol': {'mapping_id': provider}}
+    return side.ask('PUT', _protocol(provider), body)
+
+
+def _switch(side, provider, enabled):
+    path = f'{_BASE}/identity_providers/{side.id(provider)}'
+    return side.ask('PATCH', path, {'identity_provider': {'enabled': enabled}})

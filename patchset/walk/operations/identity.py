@@ -1,0 +1,104 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Users and groups."""
+
+from patchset.walk import names
+from patchset.walk.story import NUMBER
+from patchset.walk.story import operation
+
+FIRST_PASSWORD = 'password-0'
+
+
+@operation('users', 3, user=names.USERS)
+def create_user(side, user):
+    side.must_not_be(user)
+    side.kept[user] = FIRST_PASSWORD
+    domain = side.id(names.USERS[user])
+    return side.make(
+        'user', user, name=user, domain_id=domain, password=FIRST_PASSWORD
+    )
+
+
+@operation('users', user=names.USERS, number=NUMBER)
+def rename_user(side, user, number):
+    return side.change('user', user, name=f'{user}-{number}')
+
+
+@operation('users', 3, user=names.USERS)
+def disable_user(side, user):
+    return side.change('user', user, enabled=False)
+
+
+@operation('users', 6, user=names.USERS)
+def enable_user(side, user):
+    return side.change('user', user, enabled=True)
+
+
+@operation('users', user=names.USERS, number=NUMBER)
+def describe_user(side, user, number):
+    return side.change('user', user, description=number)
+
+
+@operation('users', user=names.USERS, project=names.PROJECTS)
+def set_default_project(side, user, project):
+    return side.change('user', user, default_project_id=side.id(project))
+
+
+@operation('users', user=names.USERS, number=NUMBER)
+def reset_password(side, user, number):
+    password = f'password-{number}'
+    answer = side.change('user', user, password=password)
+    if answer.status == 200:
+        side.kept[user] = password
+    return answer
+
+
+@operation('users', user=names.USERS, number=NUMBER)
+def change_own_password(side, user, number):
+    password = f'password-{number}'
+    body = {'password': password, 'original_password': side.kept.get(user)}
+    path = f'/users/{side.id(user)}/password'
+    answer = side.ask('POST', path, {'user': body})
+    if answer.status == 204:
+        side.kept[user] = password
+    return answer
+
+
+@operation('users', 1, user=names.USERS)
+def delete_user(side, user):
+    return side.remove(f'/users/{side.id(user)}', user)
+
+
+@operation('groups', group=names.GROUPS)
+def create_group(side, group):
+    domain = side.id(names.GROUPS[group])
+    return side.make('group', group, name=group, domain_id=domain)
+
+
+@operation('groups', 1, group=names.GROUPS)
+def delete_group(side, group):
+    return side.remove(f'/groups/{side.id(group)}', group)
+
+
+@operation('groups', 4, group=names.GROUPS, user=names.USERS)
+def add_member(side, group, user):
+    return side.ask('PUT', _member(side, group, user))
+
+
+@operation('groups', 3, group=names.GROUPS, user=names.USERS)
+def remove_member(side, group, user):
+    return side.ask('DELETE', _member(side, group, user))
+
+
+def _member(side, group, user):
+    return f'/groups/{side.id(group)}/users/{side.id(user)}'

@@ -1,0 +1,128 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Tokens: all ways to be given one, and to revoke them."""
+
+from bench import signing
+from patchset.walk import names
+from patchset.walk.operations import delegations
+from patchset.walk.side import ADMIN
+from patchset.walk.side import SELF
+from patchset.walk.story import NEW_TOKEN
+from patchset.walk.story import TOKEN
+from patchset.walk.story import Absent
+from patchset.walk.story import operation
+
+SERVICE, READER = 'by-service', 'by-reader'
+CALLERS = (ADMIN, ADMIN, SELF, SERVICE, SERVICE, READER)
+_SCOPES = (*names.SCOPES, *names.SCOPES[:4], None)
+
+
+@operation(
+    'tokens', 40, token=NEW_TOKEN, user=names.USERS, scope=_SCOPES,
+    caller=CALLERS,
+)  # fmt: skip
+def issue(side, token, user, scope, caller):
+    identity = delegations.password(side, user)
+    answer = side.ask_for_token(identity, side.scope(scope))
+    return side.keep_token(token, answer, caller)
+
+
+@operation(
+    'tokens', 15, token=NEW_TOKEN, source=TOKEN, scope=_SCOPES,
+    caller=(*CALLERS, 'source'),
+)  # fmt: skip
+def rescope(side, token, source, scope, caller):
+    identity = {'methods': ['token'], 'token': {'id': side.token(source)}}
+    answer = side.ask_for_token(identity, side.scope(scope))
+    caller = source if caller == 'source' else caller
+    return side.keep_token(token, answer, caller)
+
+
+@operation('trusts', 8, token=NEW_TOKEN, trust=names.TRUSTS, caller=CALLERS)
+def use_trust(side, token, trust, caller):
+    scope = {'OS-TRUST:trust': {'id': side.id(trust)}}
+    _, trustee, _ = side.kept[trust]
+    answer = side.ask_for_token(delegations.password(side, trustee), scope)
+    return side.keep_token(token, answer, caller)
+
+
+@operation(
+    'application credentials', 12, token=NEW_TOKEN,
+    credential=names.CREDENTIALS, caller=CALLERS,
+)  # fmt: skip
+def use_credential(side, token, credential, caller):
+    own = {'id': side.id(credential)}
+    _, made = side.kept[credential]
+    identity = {
+        'methods': ['application_credential'],
+        'application_credential': {**own, 'secret': made['secret']},
+    }
+    answer = side.ask_for_token(identity)
+    return side.keep_token(token, answer, caller)
+
+
+@operation('EC2 credentials', 6, token=NEW_TOKEN, key=names.KEYS,
+           caller=CALLERS)  # fmt: skip
+def use_key(side, token, key, caller):
+    access = side.id(key)
+    _, secret = side.kept[key]
+    side.let_second_pass()
+    answer = side.node.ask(
+        'POST', '/ec2tokens', side.token(ADMIN), signing.ec2(access, secret)
+    )
+    return side.keep_token(token, answer, caller)
+
+
+@operation(
+    'federation', 10, token=NEW_TOKEN, provider=names.PROVIDERS,
+    person=('f1', 'f2'), caller=CALLERS,
+)  # fmt: skip
+def sign_in_federated(side, token, provider, person, caller):
+    own = side.id(provider)
+    side.let_second_pass()
+    answer = side.node.ask(
+        'GET',
+        f'/OS-FEDERATION/identity_providers/{own}/protocols/mapped/auth',
+        headers={'X-Walk-User': person},
+    )
+    return side.keep_token(token, answer, caller)
+
+
+@operation('tokens', 4, token=TOKEN)
+def revoke(side, token):
+    return _revoke(side, side.token(ADMIN), token)
+
+
+@operation('tokens', 2, token=TOKEN)
+def revoke_alone(side, token):
+    return _revoke(side, side.token(ADMIN), token, '?cascade=false')
+
+
+@operation('tokens', 2, token=TOKEN)
+def revoke_own(side, token):
+    return _revoke(side, side.token(token), token)
+
+
+@operation('tokens', 1, user=names.USERS)
+def revoke_all_of_user(side, user):
+    # Older releases do not know this request.
+    return side.ask('DELETE', f'/users/{side.id(user)}/tokens')
+
+
+def _revoke(side, caller, token, query=''):
+    if token == ADMIN:
+        raise Absent(token)
+    return side.ask(
+        'DELETE', f'/auth/tokens{query}', token=caller,
+        headers={'X-Subject-Token': side.token(token)},
+    )  # fmt: skip

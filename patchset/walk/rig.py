@@ -1,0 +1,214 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The servers of a walk.
+
+Stock Keystone with two processes, on a database of its own; two nodes of the
+patched one that share a database and a memcached; and another patched one on
+that database, which tells what is true: it keeps nothing in its process. It
+and stock have a memcached each that is emptied before each step and after it,
+so what they answer from was read since. With no cache at all they would do
+the same in many times the time.
+"""
+
+import contextlib
+import pathlib
+import shutil
+import tempfile
+
+from patchset import deployment
+from patchset import environment
+from patchset import keystone_conf
+from patchset import progress
+from patchset import trees
+from patchset.services import mariadb
+from patchset.services import memcached
+from patchset.services import server
+from patchset.walk import node
+
+PASSWORD = 'of-all'
+NODES = ('node 1', 'node 2')
+TRUTH = 'without caches'
+STOCK = 'stock'
+_SHARED = 'shared'  # by the nodes
+SIDES = ('stock', 'patched')  # names of the databases
+_NOTHING_KEPT = {
+    'token': {'validation_cache': False, 'known_callers': 0},
+    'catalog': {'in_process': False},
+    'process_cache': {'enabled': False},
+    'revoke': {'use_tree': False},
+}
+
+
+class Rig:
+    """The servers, from ``with`` to its end.
+
+    :param pin: release, a :class:`patchset.pins.Pin`
+    """
+
+    def __init__(self, pin):
+        self._pin = pin
+        self._stack = contextlib.ExitStack()
+        self._folder = None
+        self._database = None
+        self._caches = {}
+        self._keystones = {}
+
+    def __enter__(self):
+        try:
+            self._start()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self._stack.close()
+
+    def nodes(self, side):
+        """The servers that do what a story tells one side to do."""
+        names = NODES if side == 'patched' else (STOCK,)
+        return [self.node(name) for name in names]
+
+    def node(self, name):
+        """One of the servers, for requests."""
+        return node.Node(name, lambda: self._keystones[name].port)
+
+    def reset(self):
+        """Make all as it was before the story."""
+        for keystone in self._keystones.values():
+            keystone.end()
+        for side in SIDES:
+            self._database.query(f'DROP DATABASE `{side}`')
+            self._database.url(side)
+            self._database.load(side, self._folder / 'empty.sql')
+        for cache in self._caches.values():
+            cache.flush()
+        self._run()
+
+    def forget(self, *names):
+        """Empty the caches of stock, or of the one that tells the truth."""
+        for name in names:
+            self._caches[name].flush()
+
+    # What steps do.
+
+    def manage(self, side, words):
+        """Run a keystone-manage command, as a process of its own.
+
+        :returns: its exit code
+        """
+        name = NODES[0] if side == 'patched' else STOCK
+        with open(self._folder / f'manage-{side}.log', 'ab') as log:
+            command = self._keystones[name].manage(
+                words, stdout=log, stderr=log
+            )
+            return command.wait()
+
+    def rotate_keys(self, side):
+        """Rotate the keys and copy them to the other nodes.
+
+        :returns: the command's exit code
+        """
+        code = self.manage(side, ['fernet_rotate', *_owner()])
+        if side == 'patched':
+            for name in (NODES[1], TRUTH):
+                self._copy_keys(name)
+        return code
+
+    def restart_node(self, number):
+        """Restart a node; its processes forget what they know."""
+        self._keystones[NODES[number]].restart()
+
+    def empty_cache(self):
+        """Make memcached forget everything, as a restart does."""
+        self._caches[_SHARED].flush()
+
+    # Starting.
+
+    def _start(self):
+        self._folder = pathlib.Path(
+            self._stack.enter_context(
+                tempfile.TemporaryDirectory(prefix='ks-walk-')
+            )
+        )
+        with progress.stage('starting MariaDB and memcached'):
+            self._database = self._stack.enter_context(mariadb.MariaDB())
+            for name in (_SHARED, TRUTH, STOCK):
+                cache = memcached.Memcached()
+                self._caches[name] = self._stack.enter_context(cache)
+        venv = environment.Environment(self._pin.release, 'run').ensure()
+        stock = trees.get(self._pin, stock=True)
+        patched = trees.get(self._pin)
+        self._add(venv, STOCK, stock, 'stock')
+        for name in (*NODES, TRUTH):
+            self._add(venv, name, patched, 'patched')
+        self._prepare()
+        self._run()
+
+    def _add(self, venv, name, tree, side):
+        options = keystone_conf.merge(
+            {
+                'identity': {'password_hash_rounds': 4},
+                'fernet_tokens': {'max_active_keys': 100},
+                'federation': {'remote_id_attribute': 'HTTP_X_WALK_PROVIDER'},
+            },
+            _NOTHING_KEPT if name == TRUTH else {},
+        )
+        keystone = deployment.Deployment(
+            tree, venv, self._folder / name.replace(' ', '-'),
+            port=server.free_port(), database=self._database.url(side),
+            cache=self._caches.get(name, self._caches[_SHARED]).url,
+            password=PASSWORD,
+            processes=2 if name == STOCK else 1,
+            threads=1 if name == STOCK else 2, options=options,
+        )  # fmt: skip
+        self._keystones[name] = keystone
+        self._stack.callback(keystone.stop)
+
+    def _prepare(self):
+        """Prepare the first one; the others get what was made for it."""
+        first = self._keystones[STOCK]
+        first.prepare()
+        record = first.state.record()
+        for name in (*NODES, TRUTH):
+            keystone = self._keystones[name]
+            keystone.state.claim()
+            self._copy_keys(name, STOCK)
+            keystone.state.write('admin-password', PASSWORD)
+            # As if keystone-manage had run with its address.
+            keystone.state.note({**record, 'url': keystone.url})
+        kept = self._folder / 'empty.sql'
+        self._database.dump('stock', kept)
+        self._database.load('patched', kept)
+        for name in (*NODES, TRUTH):
+            self._keystones[name].prepare()
+
+    def _copy_keys(self, name, source=NODES[0]):
+        source = self._keystones[source].state.path
+        target = self._keystones[name].state.path
+        for folder in ('fernet-keys', 'credential-keys'):
+            copy = target / f'{folder}.new'
+            shutil.copytree(source / folder, copy)
+            shutil.rmtree(target / folder, ignore_errors=True)
+            copy.rename(target / folder)
+
+    def _run(self):
+        with progress.stage('starting Keystone'):
+            for keystone in self._keystones.values():
+                keystone.launch()
+            for keystone in self._keystones.values():
+                keystone.get_ready()
+
+
+def _owner():
+    return ['--keystone-user', 'root', '--keystone-group', 'root']

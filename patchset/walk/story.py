@@ -1,0 +1,145 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Steps of a story, and the dice that choose them."""
+
+import collections.abc
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """One thing that happens on both clouds.
+
+    :param operation: name of an :class:`Operation`
+    :param arguments: {name: value}, all of them strings or None
+    :param node: number of the node that is asked to do it
+    """
+
+    operation: str
+    arguments: dict
+    node: int = 0
+
+    def __str__(self):
+        words = ' '.join(f'{k}={v}' for k, v in self.arguments.items())
+        return f'{self.operation} {words} (node {self.node + 1})'
+
+    @property
+    def names(self):
+        """Names of all that it is about: a set."""
+        values = filter(None, self.arguments.values())
+        return {part for value in values for part in value.split(':')}
+
+
+@dataclasses.dataclass(frozen=True)
+class Operation:
+    """What can happen.
+
+    :param do: called with a side and the step's arguments; returns an
+        :class:`patchset.walk.node.Answer`, or None
+    :param kind: what can be left out by name
+    :param weight: how often it is chosen, relative to the others
+    :param choices: {argument: what to choose from}
+    :param processes: whether it starts or ends processes of the rig
+    """
+
+    do: collections.abc.Callable
+    kind: str
+    weight: int
+    choices: dict
+    processes: bool = False
+
+    @property
+    def name(self):
+        """Name of the operation."""
+        return self.do.__name__
+
+
+OPERATIONS: dict[str, Operation] = {}
+
+
+def operation(kind, weight=2, processes=False, **choices):
+    """Make a function an operation; see :class:`Operation`.
+
+    A choice is a collection of values, or ``TOKEN``, ``NEW_TOKEN``,
+    ``NUMBER``.
+    """
+
+    def register(function):
+        OPERATIONS[function.__name__] = Operation(
+            function, kind, weight, choices, processes
+        )
+        return function
+
+    return register
+
+
+def kinds():
+    """Kinds of operations: a sorted list."""
+    return sorted({one.kind for one in OPERATIONS.values()})
+
+
+TOKEN = 'one of the pool'
+NEW_TOKEN = 'a name that no token has'
+NUMBER = 'a number that no step has'
+
+
+# What makes tokens good, and how much likelier it is when few of them are.
+_OF_LIFE = ('issue', 'enable_user', 'enable_project', 'enable_domain')
+_MORE = 10
+
+
+class Absent(Exception):
+    """A step is about something that is not there: nothing happens."""
+
+
+class Dice:
+    """Chooses steps.
+
+    :param random: a :class:`random.Random`
+    :param without: kinds of operations to leave out
+    """
+
+    def __init__(self, random, without=()):
+        self._random = random
+        self._operations = [
+            one for one in OPERATIONS.values() if one.kind not in without
+        ]
+        self._weights = [one.weight for one in self._operations]
+        self._lively = [
+            one.weight * (_MORE if one.name in _OF_LIFE else 1)
+            for one in self._operations
+        ]
+
+    def step(self, number, tokens, dull=False):
+        """A step.
+
+        :param number: how many there were before
+        :param tokens: names of the tokens in the pool: a list, not empty
+        :param dull: whether few of them are good
+        """
+        weights = self._lively if dull else self._weights
+        one = self._random.choices(self._operations, weights)[0]
+        arguments = {
+            name: self._value(choice, number, tokens)
+            for name, choice in one.choices.items()
+        }
+        return Step(one.name, arguments, self._random.randrange(2))
+
+    def _value(self, choice, number, tokens):
+        if choice == NUMBER:
+            return str(number)
+        if choice == NEW_TOKEN:
+            return f't{number}'
+        if choice == TOKEN:
+            return self._random.choice(tokens)
+        return self._random.choice(list(choice))

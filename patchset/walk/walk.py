@@ -1,0 +1,211 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""One walk: a story, told to both clouds at the same time."""
+
+import concurrent.futures
+import dataclasses
+import random
+import time
+
+from patchset.walk import answers
+from patchset.walk import beginning
+from patchset.walk import differences
+from patchset.walk import rig as rigs
+from patchset.walk import side as sides
+from patchset.walk import story
+
+POOL = 9  # tokens that are validated after each step
+_LIVELY = 5  # tokens of the pool that should be good
+_TRIES = 50  # for a step that both clouds can take
+
+
+@dataclasses.dataclass
+class Count:
+    """What a walk came to."""
+
+    steps: int = 0
+    answers: int = 0
+    accepted: int = 0
+    differences: list = dataclasses.field(default_factory=list)
+
+
+class Walk:
+    """A story under way.
+
+    :param rig: the :class:`patchset.walk.rig.Rig`, as new
+    """
+
+    def __init__(self, rig):
+        self.rig = rig
+        self.told = []  # steps
+        self.count = Count()
+        self.excused = {}  # name of a topic: number of differences
+        self._pool = []
+        self._good = set()  # names of tokens of the pool
+        self._last = {}  # question: what was true before
+        self._known = differences.Known()
+        self._threads = concurrent.futures.ThreadPoolExecutor(4)
+        self.sides = [
+            sides.Side(name, rig.nodes(name), rig) for name in rigs.SIDES
+        ]
+        for one in self.sides:
+            one.sign_in(rigs.PASSWORD)
+
+    def close(self):
+        """End its threads."""
+        self._threads.shutdown()
+
+    def go(self, seed, seconds, without=()):
+        """Tell a new story, until something differs or the time is over.
+
+        :returns: a list of :class:`patchset.walk.answers.Difference`
+        """
+        dice = story.Dice(random.Random(seed), without)
+        for step in beginning.steps():
+            if found := self.take(step):
+                return found
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if found := self._next(dice):
+                return found
+        return []
+
+    def progress(self, seed):
+        """One line on how it goes."""
+        return (
+            f'seed {seed}: {self.count.steps} steps, {self.count.answers} '
+            f'answers compared, {self.count.accepted} of them 200'
+        )
+
+    def retell(self, steps):
+        """Take given steps, until something differs; as :meth:`go`."""
+        for step in steps:
+            if found := self.take(step):
+                return found
+        return []
+
+    def _next(self, dice):
+        for _ in range(_TRIES):
+            step = dice.step(
+                len(self.told),
+                self._pool or [sides.ADMIN],
+                len(self._good) < _LIVELY,
+            )
+            found = self.take(step)
+            if found is not None:
+                return found
+        return []
+
+    def take(self, step):
+        """Take a step on both sides, and compare all answers.
+
+        :returns: the differences; None if neither side can take it
+        """
+        done = self._do(step)
+        if done == [story.Absent, story.Absent]:
+            return None
+        self.told.append(step)
+        self.count.steps += 1
+        self._known.note(step, self.sides[1])
+        found = self._compare_done(step, done)
+        self._choose_pool(step)
+        found += self._validate()
+        return found
+
+    def _do(self, step):
+        operation = story.OPERATIONS[step.operation]
+
+        def on(side):
+            side.node = side.nodes[step.node % len(side.nodes)]
+            try:
+                return operation.do(side, **step.arguments)
+            except story.Absent:
+                return story.Absent
+
+        if operation.processes:
+            # The kernel ends a server with the thread that has started it.
+            return [on(side) for side in self.sides]
+        return list(self._threads.map(on, self.sides))
+
+    def _compare_done(self, step, done):
+        stock, patched = (
+            None if one is story.Absent else answers.alike(one, side)
+            for one, side in zip(done, self.sides, strict=True)
+        )
+        if stock == patched:
+            return []
+        return self._unexcused(
+            answers.Difference(step, 'stock', stock, 'patched', patched)
+        )
+
+    def _choose_pool(self, step):
+        token = step.arguments.get('token')
+        if all(token in one.tokens for one in self.sides):
+            self._pool.append(token)
+        del self._pool[:-POOL]
+
+    def _validate(self):
+        """Have all tokens validated; the differences between the answers."""
+        stock, patched = self.sides
+        asked = answers.questions(patched, self._pool)
+        self.rig.forget(rigs.STOCK, rigs.TRUTH)
+
+        def of(name):
+            server = self.rig.node(name)
+            return [one.ask(server, patched) for one in asked]
+
+        servers = (*rigs.NODES, rigs.TRUTH)
+        given = dict(zip(servers, self._threads.map(of, servers), strict=True))
+        found = []
+        self._good = set()
+        for number, question in enumerate(asked):
+            all_given = {name: given[name][number] for name in servers}
+            found += answers.of_nodes(question, all_given)
+            truth = all_given[rigs.TRUTH]
+            self.count.answers += len(servers)
+            if truth.status == 200:
+                self.count.accepted += 1
+                self._good.add(question.subject)
+            if self._is_due(number, question, truth):
+                found += self._compare_stock(question, stock, truth)
+        return found
+
+    def _is_due(self, number, question, truth):
+        """Whether stock is asked as well, which takes it long.
+
+        It is when the answer has changed, and about some in turn.
+        """
+        now = answers.exact(truth)
+        changed = self._last.get(question) != now
+        self._last[question] = now
+        return changed or number == self.count.steps % (2 * POOL)
+
+    def _compare_stock(self, question, side, truth):
+        answer = question.ask(self.rig.node(rigs.STOCK), side)
+        self.count.answers += 1
+        stock = answers.alike(answer, side)
+        patched = answers.alike(truth, self.sides[1])
+        if stock == patched:
+            return []
+        return self._unexcused(
+            answers.Difference(
+                question, rigs.STOCK, stock, rigs.TRUTH, patched
+            )
+        )
+
+    def _unexcused(self, difference):
+        topic = self._known.topic(difference)
+        if topic:
+            self.excused[topic] = self.excused.get(topic, 0) + 1
+            return []
+        return [difference]
