@@ -282,6 +282,36 @@ def living(points):
     return found
 
 
+def services(points):
+    """Rates by how tokens are validated.
+
+    :param points: what :func:`bench.services.run` gave
+    :returns: list of (caption, SVG)
+    """
+    cases = list(dict.fromkeys(point['case'] for point in points))
+    figure, panels = drawing.grid(len(cases))
+    for case, panel in zip(cases, panels, strict=True):
+        rows = [point for point in points if point['case'] == case]
+        if case == 'processes':
+            rows = [one for one in rows if one['load'] == 'all services']
+        several = len({one['where'] for one in rows}) > 1
+        labels = [
+            f'{one["load"]}\n{one["where"]}' if several else one['load']
+            for one in rows
+        ]
+        drawing.bars(panel, rows, labels)
+        panel.set_title(case)
+        panel.set_ylabel('answers per second')
+        panel.tick_params(axis='x', labelsize='small')
+    caption = (
+        'Tokens that several services validate once each, and once more; '
+        'tokens for tokens; and requests to a service behind '
+        'keystonemiddleware. Median of the rounds; the bars span the least '
+        'and the most.'
+    )
+    return [(caption, drawing.svg(figure, 'services'))]
+
+
 def tokens(points):
     """Rates of each load, and what it asks of memcached.
 

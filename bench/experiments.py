@@ -31,6 +31,7 @@ from bench import rally
 from bench import revocations
 from bench import rotation
 from bench import s3
+from bench import services
 from bench import tokens
 from bench import warm
 
@@ -45,6 +46,7 @@ ALL = {
     's3': s3,
     'rotation': rotation,
     'living': living,
+    'services': services,
     'memory': memory,
     'rally': rally,
 }

@@ -58,11 +58,14 @@ def accounts(keystone, count: int, role: str = 'member') -> list:
         }
         return cloud.Account(keystone.url, variables)
 
-    homes = itertools.islice(itertools.cycle(projects), count)
-    return client.of_each(one, homes)
+    return client.of_each(one, in_turn(projects, range(count)))
+
+
+def in_turn(accounts, others) -> list:
+    """One of the accounts for each of the others, in turn."""
+    return [one for one, _ in zip(itertools.cycle(accounts), others)]
 
 
 def tokens(accounts, count: int) -> list:
     """Have tokens issued by password, to each of the accounts in turn."""
-    owners = itertools.islice(itertools.cycle(accounts), count)
-    return client.of_each(client.token, owners)
+    return client.of_each(client.token, in_turn(accounts, range(count)))

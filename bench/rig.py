@@ -156,6 +156,52 @@ def both(plan, options=None):
         yield sides
 
 
+def restart(sides, processes: int):
+    """Start both Keystones anew, with so many processes each."""
+    for side in sides:
+        side.keystone.processes = processes
+        side.keystone.restart()
+
+
+@contextlib.contextmanager
+def second_nodes(sides):
+    """Start another node of each side, with its keys, database and cache.
+
+    :returns: {side: :class:`patchset.deployment.Deployment`}
+    """
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(
+            tempfile.TemporaryDirectory(prefix='ks-bench-')
+        )
+        nodes = {}
+        for side in sides:
+            first = side.keystone
+            nodes[side.name] = deployment.Deployment(
+                first.tree,
+                first.environment,
+                pathlib.Path(folder) / side.name,
+                port=server.free_port(),
+                database=first.database,
+                cache=first.cache,
+                password=first.password,
+                processes=first.processes,
+                threads=first.threads,
+                # They name the first one's keys.
+                options=first.options,
+            )
+        stack.callback(at_once, lambda one: one.stop(), nodes.values())
+        at_once(lambda one: one.prepare(), nodes.values())
+        for side in sides:
+            # Each bootstrap puts its own address into the catalog.
+            side.query(f"UPDATE endpoint SET url = '{side.keystone.url}'")
+            side.forget()
+        for node in nodes.values():
+            node.launch()
+        for node in nodes.values():
+            node.get_ready()
+        yield nodes
+
+
 def _prepare(name, keystone, database, kept):
     if kept:
         kept.fill(name, database, keystone.state.path)

@@ -141,7 +141,7 @@ def traffic(before, after, requests):
 
     :param before: its counters before the requests
     :param after: its counters after them
-    :returns: dict with ``gets``, ``sets`` and ``bytes``
+    :returns: dict with ``gets``, ``hits`` (of them), ``sets`` and ``bytes``
     """
 
     def grown(*names):
@@ -150,6 +150,7 @@ def traffic(before, after, requests):
 
     return {
         'gets': grown('cmd_get'),
+        'hits': grown('get_hits'),
         'sets': grown('cmd_set'),
         'bytes': grown('bytes_read', 'bytes_written'),
     }

@@ -136,7 +136,7 @@ def validate(url, caller, subjects, seconds, clients):
     :raises patchset.errors.Error: an answer was not a success
     """
     requests = [(caller, subject, '') for subject in subjects]
-    return _run([url], requests, clients, seconds).measure()
+    return during(url, requests, seconds, clients).measure()
 
 
 def get(url, seconds, clients):
@@ -145,6 +145,14 @@ def get(url, seconds, clients):
     The result and the errors are those of :func:`validate`.
     """
     return _run([url], [('', '', '')], clients, seconds).measure()
+
+
+def during(url, requests, seconds, clients) -> Answers:
+    """Send requests in turns for some seconds.
+
+    Requests, clients and errors are those of :func:`once`.
+    """
+    return _run([url], requests, clients, seconds)
 
 
 def once(urls, requests, clients) -> Answers:

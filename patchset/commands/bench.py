@@ -28,6 +28,7 @@ experiments:
   s3           signed requests of S3 and EC2 checked per second
   rotation     validations per second of very many tokens in turns
   living       validations per second while others write
+  services     each token validated once by each service, processes and nodes
   memory       of a worker process, by live events and by validated tokens
   rally        seven scenarios of Rally, with the share of statements that read
 

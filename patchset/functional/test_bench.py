@@ -29,11 +29,14 @@ from bench import client
 from bench import databases
 from bench import events
 from bench import far_galera
+from bench import middleware
 from bench import plan
+from bench import population
 from bench import prepared
 from bench import rig
 from patchset import deployment
 from patchset import environment
+from patchset import errors
 from patchset import paths
 from patchset import pins
 from patchset import trees
@@ -257,6 +260,28 @@ class PreparedTestCase(testtools.TestCase):
             self.assertEqual(first, list(self.start(kept)))
 
 
+class SecondNodesTestCase(testtools.TestCase):
+    def test_nodes_share_all_but_their_processes(self):
+        chosen = plan.Plan(pin=pins.load(pins.newest()), scale='small')
+        with rig.both(chosen) as sides:
+            places = [self.endpoints(side.keystone) for side in sides]
+            with rig.second_nodes(sides) as nodes:
+                for side in sides:
+                    node = nodes[side.name]
+                    self.assertNotEqual(side.keystone.port, node.port)
+                    token = client.token(node)
+                    client.about(side.keystone, token)
+                    client.revoke(side.keystone, token, token)
+                    self.assertRaises(errors.Error, client.about, node, token)
+                again = [self.endpoints(side.keystone) for side in sides]
+        self.assertEqual(places, again)
+
+    def endpoints(self, keystone):
+        token = client.token(keystone)
+        found = client.find(keystone, token, '/endpoints', {})
+        return sorted((one['id'], one['url']) for one in found)
+
+
 class EndTestCase(testtools.TestCase):
     def test_ctrl_c_leaves_nothing(self):
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
@@ -329,6 +354,16 @@ class AgainstTestCase(testtools.TestCase):
             # A shell that runs this in the background ignores Ctrl-C.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
+
+    def test_service_behind_the_middleware(self):
+        (account,) = population.accounts(self.keystone, 1, 'service')
+        (user,) = population.accounts(self.keystone, 1)
+        with middleware.Service(self.keystone, account, -1) as service:
+            token = client.token(user)
+            self.assertEqual(200, service.status(token))
+            self.assertEqual(401, service.status('x'))
+            self.assertLess(service.refuses_after(token), _PATIENCE)
+            self.assertEqual(401, service.status(token))
 
     def made(self):
         """Names of what the command has made and not removed."""
@@ -541,6 +576,21 @@ class ReportTestCase(testtools.TestCase):
                 for pace in paces
             ],
         )  # fmt: skip
+        asked = {**one, 'gets': 9, 'sets': 1, 'hits': 8, 'refused': None}
+        self.put(
+            'services',
+            [
+                {
+                    **sides, 'case': case, 'where': where, 'load': load,
+                    'stock': asked, 'patched': asked,
+                }
+                for case, where in (
+                    ('services', '2 processes'), ('processes', '1 process'),
+                    ('processes', '4 processes'),
+                )
+                for load in ('first service', 'all services')
+            ],
+        )  # fmt: skip
         done = self.draw()
         self.assertEqual(0, done.returncode, done.stderr)
         text = (self.folder / 'report.html').read_text()
@@ -550,7 +600,7 @@ class ReportTestCase(testtools.TestCase):
             + ['prune-1.svg', 'catalog-1.svg', 'tokens-1.svg']
             + ['tokens-2.svg', 'formats-1.svg', 'memory-1.svg']
             + ['rally-1.svg', 'rally-2.svg']
-            + ['living-1.svg', 'living-2.svg'],
+            + ['living-1.svg', 'living-2.svg', 'services-1.svg'],
             charts,
         )
         self.assertEqual(f'{self.folder}/report.html\n', done.stdout)
@@ -558,7 +608,7 @@ class ReportTestCase(testtools.TestCase):
             text.replace('<meta charset="utf-8">', '').partition('\n')[2]
         )
         svg = '{http://www.w3.org/2000/svg}'
-        self.assertEqual(13, len(list(root.iter(f'{svg}svg'))))
+        self.assertEqual(14, len(list(root.iter(f'{svg}svg'))))
         ids = [one.get('id') for one in root.iter(f'{svg}clipPath')]
         self.assertEqual(len(ids), len(set(ids)))
         words = ''.join(root.itertext())

@@ -19,7 +19,9 @@ from bench import tokens
 
 
 def _counters(**values):
-    names = ('cmd_get', 'cmd_set', 'bytes_read', 'bytes_written')
+    names = (
+        'cmd_get', 'get_hits', 'cmd_set', 'bytes_read', 'bytes_written',
+    )  # fmt: skip
     return {name: str(values.get(name, 0)) for name in names}
 
 
@@ -27,10 +29,14 @@ class TrafficTestCase(testtools.TestCase):
     def test_of_each_request(self):
         before = _counters(cmd_get=100, cmd_set=10, bytes_read=50)
         after = _counters(
-            cmd_get=180, cmd_set=12, bytes_read=90, bytes_written=1000
+            cmd_get=180,
+            get_hits=60,
+            cmd_set=12,
+            bytes_read=90,
+            bytes_written=1000,
         )
         self.assertEqual(
-            {'gets': 16, 'sets': 0.4, 'bytes': 208},
+            {'gets': 16, 'hits': 12, 'sets': 0.4, 'bytes': 208},
             tokens.traffic(before, after, 5),
         )
 

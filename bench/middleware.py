@@ -1,0 +1,135 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""A service behind keystonemiddleware, as its clients see it."""
+
+import json
+import pathlib
+import time
+import urllib.error
+import urllib.request
+
+from bench import client
+from patchset import child
+from patchset import wsgi
+from patchset.services import memcached
+from patchset.services import server
+
+APPLICATION = pathlib.Path(__file__).parent / 'service.py'
+PROCESSES = 2
+_POLL = 0.01  # seconds
+
+
+class Service(server.Server):
+    """A service whose requests are checked by a side's Keystone.
+
+    :param keystone: a :class:`patchset.deployment.Deployment`, running
+    :param account: the :class:`bench.cloud.Account` of the service
+    :param cache_time: what ``token_cache_time`` is, in seconds; -1 is no
+        cache
+    """
+
+    name = 'service'
+
+    def __init__(self, keystone, account, cache_time):
+        super().__init__()
+        self._keystone = keystone
+        self._account = account
+        self._cache_time = cache_time
+        self._cache = memcached.Memcached()
+
+    @property
+    def url(self) -> str:
+        """Address of the service."""
+        return f'http://127.0.0.1:{self.port}/'
+
+    def start(self):
+        """Start the service and its memcached."""
+        self._cache.start()
+        try:
+            super().start()
+        except BaseException:
+            self._cache.stop()
+            raise
+
+    def stop(self):
+        """Stop both."""
+        super().stop()
+        self._cache.stop()
+
+    def status(self, token: str) -> int:
+        """Status of the answer to a request with a token."""
+        request = urllib.request.Request(
+            self.url, headers={'X-Auth-Token': token}
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code
+
+    def refuses_after(self, token: str) -> float:
+        """Revoke a token; the seconds after which the service refuses it.
+
+        Before, each of its processes has accepted it.
+        """
+        for _ in range(4 * PROCESSES):
+            self.status(token)
+        client.revoke(self._keystone, token, token)
+        start = time.monotonic()
+        while self.status(token) == 200:
+            time.sleep(_POLL)
+        return time.monotonic() - start
+
+    def _options(self):
+        account = self._account.credentials
+        return {
+            'auth_type': 'password',
+            'auth_url': self._keystone.url,
+            'www_authenticate_uri': self._keystone.url,
+            'user_id': account['OS_USER_ID'],
+            'password': account['OS_PASSWORD'],
+            'project_id': account['OS_PROJECT_ID'],
+            'token_cache_time': self._cache_time,
+            'memcached_servers': self._cache.address,
+        }
+
+    def _command(self):
+        return [
+            self._keystone.environment.bin / 'uwsgi',
+            '--http-socket', f'127.0.0.1:{self.port}',
+            '--wsgi-file', APPLICATION,
+            '--master', '--no-orphans', '--need-app', '--single-interpreter',
+            '--lazy-apps', '--thunder-lock', '--processes', PROCESSES,
+            '--buffer-size', wsgi.HEADERS,
+            '--add-header', 'Connection: close', '--die-on-term',
+        ]  # fmt: skip
+
+    def _spawn(self, command):
+        variables = wsgi.variables(
+            self._keystone.environment, self._keystone.tree
+        )
+        with open(self.log, 'a') as log:
+            return child.start(
+                command,
+                cwd=self.folder,
+                env={**variables, 'SERVICE': json.dumps(self._options())},
+                stdout=log,
+                stderr=log,
+            )
+
+    def _answers(self):
+        try:
+            # Without a token it has nothing to ask of Keystone.
+            return self.status('') == 401
+        except OSError:
+            return False

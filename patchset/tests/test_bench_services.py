@@ -1,0 +1,67 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+"""Tests of the measurement of services that validate tokens."""
+
+import testtools
+
+from bench import population
+from bench import services
+
+
+def _run(rate, **more):
+    traffic = {'gets': 16.0, 'sets': 0.0, 'hits': 15.25}
+    return {
+        'rate': rate, 'p50': 1.2, 'p99': 8.5, 'requests': rate, **traffic,
+        **more,
+    }  # fmt: skip
+
+
+class PointsTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.points = services.points(
+            {
+                ('services', '2 processes', 'first service'): {
+                    'stock': [_run(100), _run(50)],
+                    'patched': [_run(1000), _run(1000)],
+                },
+                ('middleware', 'no cache', 'one token'): {
+                    'stock': [_run(100, refused=0.5), _run(100, refused=0.1)],
+                    'patched': [_run(600, refused=0.2), _run(900)],
+                },
+            }
+        )
+
+    def test_ratio_is_that_of_the_rounds(self):
+        first, behind = self.points
+        self.assertEqual('first service', first['load'])
+        self.assertEqual(
+            (15, [10, 20]), (first['ratio'], first['ratio_spread'])
+        )
+        self.assertIsNone(first['patched']['refused'])
+        self.assertEqual(0.3, behind['stock']['refused'])
+        self.assertEqual(0.2, behind['patched']['refused'])
+
+    def test_text(self):
+        lines = services.text(self.points).splitlines()
+        self.assertEqual(6, len(lines))
+        self.assertRegex(
+            lines[3],
+            r'^services +2 processes +first service +patched +1000.0 +15.00 '
+            r'+10.00..20.00 +1.2 +8.5 +16.0 +0.0 +15.2 +- +2$',
+        )
+        self.assertRegex(lines[5], r' 0.20 +2$')
+
+
+class PopulationTestCase(testtools.TestCase):
+    def test_accounts_take_turns(self):
+        self.assertEqual(list('abcab'), population.in_turn('abc', range(5)))
