@@ -20,6 +20,7 @@ asked. Otherwise it asks the database first.
 """
 
 import collections
+import datetime
 import threading
 import time
 
@@ -40,9 +41,16 @@ LOG = log.getLogger(__name__)
 # while the copy may still serve.
 _RETRY = 1
 
-# Seconds between two looks for a row that the database does not show yet.
-_SHORTEST_PAUSE = 0.01
-_LONGEST_PAUSE = 0.25
+# Seconds by which the wall clock may leave the monotonic one, before the copy
+# no longer knows what has expired.
+_STEP = 60
+
+# Seconds between two counts of recent rows, at least.
+_COUNT = 1
+
+# From which the wall clock's seconds are counted.
+_EPOCH = datetime.datetime(1970, 1, 1)
+_FOREVER = datetime.datetime(9999, 12, 31)
 
 # What the copy was made under: the stamp, the clock and the number of local
 # writes when its last sync began, and the number of that sync.
@@ -62,14 +70,12 @@ class EventReplica:
         :class:`~keystone.revoke.backends.incremental.IncrementalRead`
     :param stamp: a :class:`~keystone.revoke.stamp.SharedStamp`
     :param clock: callable, returns seconds that never go back
-    :param sleep: callable, takes seconds
     """
 
-    def __init__(self, driver, stamp, clock=time.monotonic, sleep=time.sleep):
+    def __init__(self, driver, stamp, clock=time.monotonic):
         self.driver = driver
         self._stamp = stamp
         self._clock = clock
-        self._sleep = sleep
         self._written = 0
         self._forget()
         after_fork.call(self._forget)
@@ -83,6 +89,11 @@ class EventReplica:
         self._begun = 0
         self._retry_at = None
         self._counted_at = None
+        self._looked_at = None
+        # By how much the wall clock is ahead of the monotonic one.
+        self._ahead = None
+        # (row that the database does not show, since when), or None
+        self._missing = None
 
     @property
     def bound(self):
@@ -196,7 +207,7 @@ class EventReplica:
         if self._is_resting(view, row):
             return view
         try:
-            copy = self._read(began, row)
+            began = self._read(began, row)
         except Exception as error:
             if not self._may_serve(view, row):
                 raise
@@ -208,8 +219,8 @@ class EventReplica:
             self._retry_at = self._clock() + _RETRY
             return view
         self._retry_at = None
-        self._view = began._replace(copy=copy)
-        return self._view
+        self._view = began
+        return began
 
     def _is_resting(self, view, row):
         return (
@@ -231,39 +242,61 @@ class EventReplica:
         )
 
     def _read(self, began, row):
-        """Read what is new; a copy that has it."""
-        copy = began.copy
-        if copy is None:
-            LOG.info('Loading the revocation events into memory.')
-            copy = table_copy.TableCopy(self.driver)
-            causal = copy.load()
-            self._counted_at = began.synced_at
-        else:
-            causal = copy.sync(row)
-        pause = _SHORTEST_PAUSE
-        while row is not None and not causal and self._is_late(copy, row):
-            # Another server has the row, and this one will have it.
-            if self._clock() - began.synced_at >= self.bound:
-                LOG.warning(
-                    'The revocation event with id %(id)d has not arrived '
-                    'within %(bound)d seconds. It was deleted, or the '
-                    'database replicates slowly.',
-                    {'id': row.id, 'bound': self.bound},
-                )
-                break
-            self._sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
-            causal = copy.sync(row)
-        return copy
+        """Read what is new.
 
-    def _is_late(self, copy, row):
-        if copy.has(row):
+        :returns: a view that has it
+        """
+        copy, ahead = began.copy, self._wall_clock() - began.synced_at
+        if copy is None or abs(ahead - self._ahead) > _STEP:
+            LOG.info('Loading the revocation events into memory.')
+            copy = copy or table_copy.TableCopy(self.driver, self._clock)
+            settled = copy.load() or row is None or copy.has(row)
+            self._ahead = ahead
+            self._counted_at = self._looked_at = began.synced_at
+            if not settled:
+                settled = copy.sync(row)
+        else:
+            settled = self._catch_up(copy, began.synced_at, row)
+        if not self._is_over(settled, row):
+            # No stamp equals this one: the next check looks for the row.
+            began = began._replace(stamp=object())
+        return began._replace(copy=copy)
+
+    @staticmethod
+    def _wall_clock():
+        return (timeutils.utcnow() - _EPOCH).total_seconds()
+
+    def _catch_up(self, copy, now, row):
+        """Read new rows, and now and then those that were committed late."""
+        if now - self._looked_at < max(self.bound, _COUNT):
+            return copy.sync(row)
+        since = copy.recent()
+        theirs = self.driver.count_events(since, _FOREVER)
+        settled = copy.sync(row)
+        if copy.count(since) < theirs:
+            copy.read_again(since)
+        self._looked_at = now
+        return settled
+
+    def _is_over(self, settled, row):
+        """Whether the row that a stamp names is there, or will not come."""
+        if settled:
+            self._missing = None
+            return True
+        now = self._clock()
+        if self._missing is None or self._missing[0] != row:
+            self._missing = (row, now)
+        if now - self._missing[1] < self.bound:
             return False
-        age = timeutils.utcnow() - row.revoked_at
-        return age.total_seconds() <= CONF.revoke.sync_overlap
+        LOG.warning(
+            'The revocation event with id %(id)d has not arrived within '
+            '%(bound)d seconds. It was deleted, or never there.',
+            {'id': row.id, 'bound': self.bound},
+        )
+        return True
 
     def _recount(self):
-        """Load all anew if the table no longer has the rows it had."""
+        """Load all again if the table no longer has the rows it had."""
         interval = CONF.revoke.recount_interval
         now = self._clock()
         if not interval or 0 <= now - self._counted_at < interval:
@@ -278,7 +311,7 @@ class EventReplica:
             if theirs != ours:
                 LOG.info(
                     'The table has %(theirs)d settled revocation events '
-                    'where memory has %(ours)d: they are loaded anew.',
+                    'where memory has %(ours)s: all are loaded again.',
                     {'theirs': theirs, 'ours': ours},
                 )
                 self._reload()
@@ -288,7 +321,7 @@ class EventReplica:
             self._reload_lock.release()
 
     def _reload(self):
-        copy = table_copy.TableCopy(self.driver)
+        copy = table_copy.TableCopy(self.driver, self._clock)
         # The copy at hand stays in step meanwhile.
         copy.load()
         with self._sync_lock:

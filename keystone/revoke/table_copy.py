@@ -14,14 +14,16 @@
 
 import collections
 import datetime
-import heapq
+import operator
 import time
 
 from oslo_log import log
 from oslo_utils import timeutils
 
 import keystone.conf
+from keystone.models import revoke_model
 from keystone.revoke.backends import base
+from keystone.revoke import seen_ids
 from keystone.revoke import tree
 
 CONF = keystone.conf.CONF
@@ -29,43 +31,44 @@ LOG = log.getLogger(__name__)
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MINUTE = datetime.timedelta(minutes=1)
-_SECOND = datetime.timedelta(seconds=1)
 
-# Rows of the overlap that the database is told to leave out. Above this, the
-# list itself would cost more than reading some rows twice.
-_MOST_KNOWN = 5000
+# By how much the clocks of Keystone's hosts may differ.
+_SKEW = datetime.timedelta(hours=1)
 
-# Rows between two lines of the log while the table is loaded.
+# How far back an event is looked for whose commit came late.
+_RECENT = 2 * _SKEW
+
 _PROGRESS = 100_000
+
+_values_of = operator.attrgetter('id', *revoke_model.REVOKE_KEYS)
 
 
 class TableCopy:
     """The live rows of the table, as a tree.
 
-    One thread at a time may call :meth:`load` and :meth:`sync`; any number of
-    threads may check tokens with :attr:`tree` meanwhile.
+    One thread at a time may call the methods; any number of threads may check
+    tokens with :attr:`tree` meanwhile.
 
-    Rows are found by ``revoked_at``, never by ``id > last``: ids are given
-    before the commit, in steps that differ between the nodes of a cluster,
-    and some databases give them again. Each sync starts at the newest row
-    less ``[revoke] sync_overlap``, for rows whose commit, replication or
-    clock was late.
+    Rows are found by their ids, so that no clock can hide one: see
+    :class:`~keystone.revoke.seen_ids.SeenIds`. Each read includes the newest
+    row known: if it is not what it was, the table was emptied or restored,
+    and is read again from the beginning. What was deleted stays in the tree.
 
     :param driver: an
         :class:`~keystone.revoke.backends.incremental.IncrementalRead`
+    :param clock: callable, returns seconds that never go back
     """
 
-    def __init__(self, driver):
+    def __init__(self, driver, clock=time.monotonic):
         self._driver = driver
         #: a :class:`~keystone.revoke.tree.RevocationTree`
         self.tree = tree.RevocationTree()
-        # {id: revoked_at} of each row seen that was revoked at _since or
-        # later, where the next sync starts.
-        self._recent = {}
-        self._since = _EPOCH
-        self._newest = _EPOCH
+        self._seen = seen_ids.SeenIds(clock)
+        # The values of the row with the highest id.
+        self._newest = None
         # {minute: number of rows revoked in it}
         self._rows = collections.Counter()
+        self._has_deleted = False
 
     def __len__(self):
         """The number of rows, each counted that has the same attributes."""
@@ -77,19 +80,29 @@ class TableCopy:
         :returns: True if the read was causal
         """
         began = time.monotonic()
+        ids, count, newest = [], collections.Counter(), None
         progress = _PROGRESS
 
         def take(rows):
-            nonlocal progress
-            self._take(rows)
-            self._settle()
-            if len(self) >= progress:
-                LOG.info('Loaded %d revocation events so far.', len(self))
+            nonlocal newest, progress
+            add = self.tree.add
+            for row in rows:
+                add(row)
+                count[_minute(row.revoked_at)] += 1
+                if row.id > floor:
+                    ids.append(row.id)
+                if newest is None or row.id > newest.id:
+                    newest = row
+            if count.total() >= progress:
+                LOG.info('Loaded %d revocation events so far.', count.total())
                 progress += _PROGRESS
 
-        since = base.revoked_before_cutoff_time().replace(microsecond=0)
-        self._since = max(since, _EPOCH)
-        causal = self._driver.read_events(since, take)
+        # No row can come up below it, by the slowest clock.
+        floor = self._driver.id_before(timeutils.utcnow() - _SKEW - _overlap())
+        causal = self._driver.read_events(_oldest(), take)
+        self._rows = count
+        self._seen.reset(floor, ids)
+        self._newest = newest and _values_of(newest)
         LOG.info(
             'Loaded %(rows)d revocation events, %(distinct)d of them '
             'distinct, in %(seconds).1f seconds.',
@@ -104,35 +117,67 @@ class TableCopy:
     def sync(self, row=None):
         """Take in the rows that are new, and forget those that expired.
 
-        :param row: a :class:`~keystone.revoke.stamp.Row` to look for, also
-            if another row with its id was seen
-        :returns: True if the read was causal
+        :param row: a :class:`~keystone.revoke.stamp.Row` to look for
+        :returns: False if that row is not there, and the database may have it
+            elsewhere
         """
-        known = self._recent.keys()
-        if row is not None and row.id in known and not self.has(row):
-            known = known - {row.id}
-        if len(known) > _MOST_KNOWN:
-            known = heapq.nlargest(_MOST_KNOWN, known)
-        causal = self._driver.read_events(
-            self._since, self._take, known, self._newest
-        )
-        self._settle()
+        row_id = None if row is None or self.has(row) else row.id
+        news = self._driver.read_news(self._seen.known(), row_id)
+        if not self._is_continued_by(news.rows):
+            LOG.info('The newest revocation event was deleted or replaced.')
+            self._has_deleted = True
+            return self.load() or row is None or self.has(row)
+        if news.between is not None:
+            self._take(news.between)
+            self._seen.replace(row.id for row in news.between)
+        self._take(news.rows)
+        self._seen.raise_floor()
         self._expire()
-        return causal
+        return (
+            news.causal
+            or row_id is None
+            or any(each.id == row_id for each in news.rows)
+        )
 
     def has(self, row):
-        """Tell whether a row was seen, or is older than what a sync reads.
+        """Tell whether a row is certainly in the tree.
 
         :param row: a :class:`~keystone.revoke.stamp.Row`
         """
-        if row.revoked_at < self._since:
-            return True
-        revoked_at = self._recent.get(row.id)
-        # Some databases round a fraction to the next second.
-        return (
-            revoked_at is not None
-            and abs(revoked_at - row.revoked_at) <= _SECOND
+        return row.id in self._seen
+
+    def recent(self):
+        """The first moment after which late rows are looked for."""
+        oldest = max(timeutils.utcnow() - _RECENT, _oldest())
+        return _EPOCH + (_minute(oldest) + 1) * _MINUTE
+
+    def count(self, since, before=datetime.datetime.max):
+        """The number of rows of a span of whole minutes.
+
+        :param since: naive UTC datetime, the first moment of the span
+        :param before: naive UTC datetime, the first moment after the span
+        """
+        first, last = _minute(since), _minute(before)
+        return sum(
+            rows
+            for minute, rows in self._rows.items()
+            if first <= minute < last
         )
+
+    def read_again(self, since):
+        """Read rows that were recorded from a minute on, known or not."""
+        count = collections.Counter()
+
+        def take(rows):
+            self._take(rows)
+            count.update(_minute(row.revoked_at) for row in rows)
+
+        self._driver.read_events(since, take)
+        first = _minute(since)
+        for minute, rows in self._rows.items():
+            if minute < first:
+                count[minute] = rows
+        self._rows = count
 
     def settled(self):
         """Tell how many rows the table must have in a span of time.
@@ -140,42 +185,29 @@ class TableCopy:
         The span leaves out what is being written and what is being pruned.
 
         :returns: first moment of the span, first moment after it (naive UTC
-            datetimes), number of rows
+            datetimes), number of rows; None if the tree has deleted ones
         """
         since = base.revoked_before_cutoff_time() + _overlap() + _MINUTE
-        first, last = _minute(since), _minute(self._since)
-        count = sum(
-            rows
-            for minute, rows in self._rows.items()
-            if first <= minute < last
-        )
-        return _EPOCH + first * _MINUTE, _EPOCH + last * _MINUTE, count
+        since = _EPOCH + _minute(since) * _MINUTE
+        # A row from a clock that is ahead settles nothing.
+        now = _minute(timeutils.utcnow())
+        newest = max((at for at in self._rows if at <= now), default=0)
+        before = _EPOCH + newest * _MINUTE - _overlap()
+        before = _EPOCH + _minute(before) * _MINUTE
+        count = None if self._has_deleted else self.count(since, before)
+        return since, before, count
+
+    def _is_continued_by(self, rows):
+        newest = self._newest
+        return newest is None or newest in map(_values_of, rows)
 
     def _take(self, rows):
-        add = self.tree.add
-        recent = self._recent
-        count = self._rows
         for row in rows:
-            row_id, revoked_at = row.id, row.revoked_at
-            if recent.get(row_id) == revoked_at:
-                continue
-            add(row)
-            recent[row_id] = revoked_at
-            count[_minute(revoked_at)] += 1
-            if revoked_at > self._newest:
-                self._newest = revoked_at
-
-    def _settle(self):
-        """Move the start of the next sync on."""
-        # A row from a clock that is far ahead must not hide later ones.
-        newest = min(self._newest, timeutils.utcnow().replace(microsecond=0))
-        since = newest - _overlap()
-        if since <= self._since:
-            return
-        self._since = since
-        for row_id, revoked_at in list(self._recent.items()):
-            if revoked_at < since:
-                del self._recent[row_id]
+            self.tree.add(row)
+            if self._seen.add(row.id):
+                self._rows[_minute(row.revoked_at)] += 1
+                if row.id == self._seen.last:
+                    self._newest = _values_of(row)
 
     def _expire(self):
         cutoff = base.revoked_before_cutoff_time()
@@ -183,6 +215,11 @@ class TableCopy:
         oldest = _minute(cutoff)
         for minute in [minute for minute in self._rows if minute < oldest]:
             del self._rows[minute]
+
+
+def _oldest():
+    oldest = base.revoked_before_cutoff_time().replace(microsecond=0)
+    return max(oldest, _EPOCH)
 
 
 def _overlap():

@@ -23,6 +23,10 @@ On standard input, one JSON object for each line: first the options, as
     answers what the replica holds: rows, distinct events, age
 ``{"invalidate": null}``
     changes the stamp alone, as a process does that wrote its row elsewhere
+``{"clock": SECONDS}``
+    sets its wall clock ahead of the machine's, or back if negative
+``{"forge": ID}``
+    changes the stamp so that it names a row, there or not
 ``{"wait": BOOL}``
     off, no read waits for what other nodes of a Galera cluster committed
 ``{"revoke_for": SECONDS}``
@@ -63,10 +67,13 @@ from keystone.common.cache import request_local
 import keystone.conf
 from keystone.models import revoke_model
 from keystone.revoke import core
+from keystone.revoke import stamp
 from keystone.revoke.backends import base
 from keystone.revoke.backends import sql as revoke_sql
 
 CONF = keystone.conf.CONF
+
+utcnow = timeutils.utcnow
 
 # Of an event that has expired.
 AGE = datetime.timedelta(days=30)
@@ -100,6 +107,15 @@ class Worker:
         return status and [status['rows'], status['distinct'], status['age']]
 
     def invalidate(self, _):
+        core.REVOKE_REGION.invalidate()
+
+    def clock(self, seconds):
+        shift = datetime.timedelta(seconds=seconds)
+        timeutils.utcnow = lambda *args: utcnow(*args) + shift
+
+    def forge(self, row_id):
+        forged = stamp.Row(row_id, utcnow().replace(microsecond=0))
+        stamp.SharedStamp(core.REVOKE_REGION).note_row(forged)
         core.REVOKE_REGION.invalidate()
 
     def wait(self, wait):

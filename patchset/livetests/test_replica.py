@@ -147,6 +147,58 @@ class _ReplicaTests(base.ServerMixin):
             self.assertRevoked(other, user_id=user_id)
             self.assertRevoked(one, user_id=user_id)
 
+    def test_clock_of_a_node_is_wrong_by_up_to_an_hour(self):
+        other, wrong, another = self.workers(3)
+        apart = self.worker(self.url, **{'sync_interval_without_cache': 1})
+        self.assertValid(apart, user_id='nobody')
+        for seconds in (-90, -600, -3600, 90, 3600, 0):
+            wrong.ask('clock', seconds)
+            user_id = f'clock {seconds}'
+            self.assertIsNone(wrong.revoke(user_id=user_id))
+            # The stamp names the row of this one.
+            self.assertIsNone(another.revoke(user_id=f'next {seconds}'))
+            self.assertRevoked(other, user_id=user_id)
+            self.assertRevoked(wrong, user_id=user_id)
+            self.eventually('revoked', apart, base.BOUND, user_id=user_id)
+
+    def test_clock_of_the_reader_is_wrong_for_a_while(self):
+        one, other = self.workers()
+        self.assertIsNone(one.revoke(user_id='before'))
+        for seconds in (5600, -5600, 30 * 86400):
+            other.ask('clock', seconds)
+            one.ask('invalidate')
+            other.check(user_id='nobody')
+            other.ask('clock', 0)
+            user_id = f'clock {seconds}'
+            self.assertIsNone(one.revoke(user_id=user_id))
+            self.assertRevoked(other, user_id=user_id)
+            self.assertRevoked(other, user_id='before')
+
+    def test_transaction_longer_than_the_overlap(self):
+        one, other = self.workers(sync_overlap=1)
+        with self.engine.begin() as slow:
+            self.insert(slow, self.row(user_id='slow'))
+            for number in range(3):
+                self.assertIsNone(one.revoke(user_id=f'quick {number}'))
+                self.assertRevoked(other, user_id=f'quick {number}')
+                time.sleep(1)
+        one.ask('invalidate')
+        self.assertIsNone(one.revoke(user_id='next'))
+        self.assertRevoked(other, user_id='slow')
+        self.assertRevoked(one, user_id='slow')
+
+    def test_row_that_never_comes(self):
+        one, other = self.workers(sync_interval=PATIENCE)
+        for row_id in (10**9, 10**9, 1):
+            one.ask('forge', row_id)
+            began = time.monotonic()
+            self.assertValid(other, user_id='a')
+            # No more than the query: it does not wait for the row.
+            self.assertLess(time.monotonic() - began, PATIENCE / 10)
+        self.assertIsNone(one.revoke(user_id='a'))
+        one.ask('forge', 10**9)
+        self.assertRevoked(other, user_id='a')
+
     def test_rows_deleted_by_an_operator(self):
         for number in range(10):
             self.workers_table()

@@ -71,9 +71,9 @@ def _find():
     if CONF.revoke.sync_overlap < _SHORTEST_OVERLAP:
         yield (
             findings.WARNING,
-            f'[revoke] sync_overlap is {CONF.revoke.sync_overlap}: if clocks, '
-            'transactions and replication differ by more than that many '
-            'seconds, a revocation can be missed.',
+            f'[revoke] sync_overlap is {CONF.revoke.sync_overlap}: a '
+            'revocation whose transaction takes more than that many seconds '
+            'can be seen late.',
         )
     if not CONF.revoke.recount_interval:
         yield (

@@ -18,7 +18,7 @@ asked for the events of each token, as before.
 """
 
 import abc
-import bisect
+import collections
 import contextlib
 import functools
 
@@ -34,33 +34,63 @@ CONF = keystone.conf.CONF
 # Rows fetched at a time when the whole table is read.
 _BATCH = 5000
 
-# How many ids must follow each other to be named by the first and the last. A
-# condition for each of a few would cost more than a list.
-_RUN = 32
-
 # The bit of wsrep_sync_wait that is about reads.
 _WAIT_BEFORE_READ = 1
 
+#: The ids that a reader knows: all that it has seen above ``floor``.
+#:
+#: ``floor``: an id; what it has seen up to there does not matter
+#: ``last``: the highest id that it has seen, or ``floor``
+#: ``count``, ``total``: number and sum of the ids that it has seen in between
+Known = collections.namedtuple('Known', ('floor', 'last', 'count', 'total'))
+
+#: What a reader did not know.
+#:
+#: ``causal``: True if the database has guaranteed that the read saw all that
+#: was committed on any server before it began
+#: ``rows``: events with the id ``last`` of :class:`Known` or a higher one,
+#: and the one that was asked for
+#: ``between``: None if the reader knows just those between ``floor`` and
+#: ``last``; otherwise all of them
+News = collections.namedtuple('News', ('causal', 'rows', 'between'))
+
 
 class IncrementalRead(abc.ABC):
-    """What a driver offers to have its events kept in memory."""
+    """What a driver offers to have its events kept in memory.
+
+    An event has the attributes ``id``, ``issued_before``, ``revoked_at`` and
+    those of a :class:`~keystone.models.revoke_model.RevokeEvent`.
+    """
 
     @abc.abstractmethod
-    def read_events(self, since, take, known=(), until=None):
+    def read_events(self, since, take):
         """Read the events that were recorded from a moment on.
+
+        :param since: naive UTC datetime; events with a ``revoked_at`` of this
+            moment or later are wanted.
+        :param take: callable, given each batch of events as a list.
+        :returns: True if the database has guaranteed a causal read.
+        """
+
+    @abc.abstractmethod
+    def read_news(self, known, row_id=None):
+        """Read the events whose ids are not known.
 
         Where the database can, this waits until it sees all that was
         committed on any server before it began: a causal read.
 
-        :param since: naive UTC datetime; events with a ``revoked_at`` of this
-            moment or later are wanted.
-        :param take: callable, given each batch of events as a list. An event
-            has the attributes ``id``, ``issued_before``, ``revoked_at`` and
-            those of a :class:`~keystone.models.revoke_model.RevokeEvent`.
-        :param known: ids of events that the caller has already; a driver may
-            leave out those of them whose ``revoked_at`` is not past ``until``.
-        :param until: naive UTC datetime, given whenever ``known`` is.
-        :returns: True if the database has guaranteed a causal read.
+        :param known: a :class:`Known`
+        :param row_id: id of an event that is wanted in any case
+        :returns: a :class:`News`
+        """
+
+    @abc.abstractmethod
+    def id_before(self, moment):
+        """Tell which events had their ids before a moment, by their clocks.
+
+        :param moment: naive UTC datetime
+        :returns: the highest id below those of all events with a
+            ``revoked_at`` of this moment or later; 0 if there is none
         """
 
     @abc.abstractmethod
@@ -87,7 +117,9 @@ def _connection():
         if sql.core._TESTING_USE_GLOBAL_CONTEXT_MANAGER
         else sql.core._get_main_context_manager()
     )
-    return root.reader.connection.using(_Context())
+    # The primary database: what [database] slave_connection names may lack
+    # an event that was answered.
+    return root.writer.connection.using(_Context())
 
 
 @contextlib.contextmanager
@@ -100,7 +132,7 @@ def _causal(connection):
         yield
         _set(connection, 'DEFAULT' if usual is None else usual, 'DEFAULT')
     except BaseException:
-        # Nobody else is to use it with these settings.
+        # No other thread is to use it with these settings.
         connection.invalidate()
         raise
 
@@ -110,45 +142,6 @@ def _set(connection, sync_wait, dirty_reads):
         f'SET SESSION wsrep_sync_wait = {sync_wait}, '
         f'SESSION wsrep_dirty_reads = {dirty_reads}'
     )
-
-
-class _Text(sqlalchemy.types.UserDefinedType):
-    """A piece of a statement, put there as it is."""
-
-    cache_ok = True
-
-    def literal_processor(self, dialect):
-        return str
-
-
-def _none_of(column, ids):
-    """A condition that a column has none of some ids.
-
-    Ids that follow each other are named by the first and the last: most do,
-    and a list of them costs the database as much as reading the rows.
-
-    :param column: name of the column
-    :param ids: integers, at least one, none twice
-    :returns: SQL text
-    """
-    ids = sorted(ids)
-    single, conditions = [], []
-    start = 0
-    while start < len(ids):
-        first, end = ids[start], start + _RUN
-        if end > len(ids) or ids[end - 1] - first >= _RUN:
-            single.append(first)
-            start += 1
-            continue
-        end = bisect.bisect_right(
-            range(len(ids)), first - start, end, key=lambda i: ids[i] - i
-        )
-        conditions.append(f'{column} NOT BETWEEN {first} AND {ids[end - 1]}')
-        start = end
-    if single:
-        listed = ', '.join(map(str, single))
-        conditions.append(f'{column} NOT IN ({listed})')
-    return f'({" AND ".join(conditions)})'
 
 
 class SQLRead(IncrementalRead):
@@ -163,43 +156,64 @@ class SQLRead(IncrementalRead):
 
     @functools.cached_property
     def _events(self):
-        """Query of the events since a moment."""
+        """Query of all events."""
         table = self._table
         columns = [table.c[name] for name in ('id', *revoke_model.REVOKE_KEYS)]
         # Looking for an attribute that a row lacks costs more than to send it.
         columns.append(sqlalchemy.null().label('domain_scope_id'))
-        since = sqlalchemy.bindparam('since', type_=table.c.revoked_at.type)
-        return sqlalchemy.select(*columns).where(table.c.revoked_at >= since)
+        return sqlalchemy.select(*columns)
 
-    @functools.cached_property
-    def _new_events(self):
-        """Query of the events since a moment that are not known."""
-        revoked_at = self._table.c.revoked_at
-        until = sqlalchemy.bindparam('until', type_=revoked_at.type)
-        unknown = sqlalchemy.bindparam(
-            'unknown', type_=_Text(), literal_execute=True
-        )
-        return self._events.where(sqlalchemy.or_(unknown, revoked_at > until))
-
-    def read_events(self, since, take, known=(), until=None):
-        query, values = self._events, {'since': since}
-        if known:
-            query = self._new_events
-            values['until'] = until
-            values['unknown'] = _none_of(f'{self._table.name}.id', known)
+    @contextlib.contextmanager
+    def _reading(self):
+        """A connection, and whether what it reads is causal."""
         with _connection() as connection:
             galera = self._is_galera(connection)
             with _causal(connection) if galera else contextlib.nullcontext():
-                self._read(connection, query, values, take)
-        return galera
+                yield connection, galera
 
-    def _read(self, connection, query, values, take):
-        if query is self._new_events:
-            take(connection.execute(query, values).all())
-            return
+    def read_events(self, since, take):
+        query = self._events.where(self._table.c.revoked_at >= since)
         query = query.execution_options(yield_per=_BATCH)
-        for rows in connection.execute(query, values).partitions():
-            take(rows)
+        with self._reading() as (connection, causal):
+            for rows in connection.execute(query).partitions():
+                take(rows)
+        return causal
+
+    def read_news(self, known, row_id=None):
+        ids = self._table.c.id
+        wanted = ids >= known.last
+        if row_id is not None:
+            wanted = sqlalchemy.or_(wanted, ids == row_id)
+        with self._reading() as (connection, causal):
+            between = self._between(connection, known)
+            rows = connection.execute(self._events.where(wanted)).all()
+        return News(causal, rows, between)
+
+    def _between(self, connection, known):
+        if known.count == known.last - known.floor:
+            # No id is left for another one.
+            return None
+        ids = self._table.c.id
+        span = sqlalchemy.and_(ids > known.floor, ids <= known.last)
+        functions = sqlalchemy.func.count(ids), sqlalchemy.func.sum(ids)
+        count, total = connection.execute(
+            sqlalchemy.select(*functions).where(span)
+        ).one()
+        if (count, int(total or 0)) == (known.count, known.total):
+            return None
+        return connection.execute(self._events.where(span)).all()
+
+    def id_before(self, moment):
+        table = self._table
+        first = (
+            sqlalchemy.select(sqlalchemy.func.min(table.c.id))
+            .where(table.c.revoked_at >= moment)
+            .scalar_subquery()
+        )
+        earlier = sqlalchemy.or_(first.is_(None), table.c.id < first)
+        query = sqlalchemy.select(sqlalchemy.func.max(table.c.id))
+        with self._reading() as (connection, _causal):
+            return connection.scalar(query.where(earlier)) or 0
 
     def count_events(self, since, before):
         table = self._table

@@ -55,12 +55,12 @@ class ReplicaWorkTests(replica_base.ReplicaTestCase):
 
         for _ in range(1000):
             self.assertValid(events, audit_id='a')
-        self.assertEqual(1, len(statements))
+        self.assertEqual(2, len(statements))
         self.revoke(audit_id='a')
         for _ in range(1000):
             self.assertRevoked(events, audit_id='a')
 
-        self.assertEqual(2, len(statements))
+        self.assertEqual(3, len(statements))
 
     def test_calls_do_not_grow_with_the_number_of_events(self):
         found = []
@@ -82,28 +82,30 @@ class ReplicaWorkTests(replica_base.ReplicaTestCase):
         read = []
 
         class Noting(revoke_sql.Revoke):
-            def read_events(self, since, take, *args, **kwargs):
-                def note(rows):
-                    read.append(len(rows))
-                    take(rows)
-
-                return super().read_events(since, note, *args, **kwargs)
+            def read_news(self, *args):
+                news = super().read_news(*args)
+                read.append(len(news.rows) + len(news.between or ()))
+                return news
 
         self.fill(1000)
         events = self.replica(Noting())
         self.assertValid(events, audit_id='a')
-        read.clear()
 
         for _ in range(10):
             self.revoke(audit_id='a')
             self.assertRevoked(events, audit_id='a')
 
-        self.assertEqual([1] * 10, read)
+        # The new one, and the newest that was known.
+        self.assertEqual([2] * 10, read)
 
     def test_sync_does_not_grow_with_the_events_of_the_overlap(self):
         found = []
-        for number in (100, 4000):
+        for number, gap in ((100, 0), (12_000, 0), (100, 1), (12_000, 1)):
             self.fill(number)
+            with self.engine.begin() as connection:
+                connection.execute(
+                    self.table.delete().where(self.table.c.id == 50 * gap)
+                )
             events = self.replica()
             self.assertValid(events, audit_id='a')
             self.revoke(audit_id='a')
@@ -111,28 +113,39 @@ class ReplicaWorkTests(replica_base.ReplicaTestCase):
             self.revoke(audit_id='b')
             statements = self.statements()
             calls = self.calls(events, self.token(audit_id='b'))
-            found.append((len(statements[0]), calls))
+            # An id that is left for an event is looked for, by a count.
+            self.assertEqual(1 + gap, len(statements))
+            found.append((sum(map(len, statements)), calls))
 
-        (short, few), (long, many) = found
-        self.assertLess(
-            long - short, 20, 'The query of a sync lists the known events.'
-        )
-        self.assertLess(
-            many - few, 50, 'A sync does more the more events are known.'
-        )
+        for few, many in (found[:2], found[2:]):
+            self.assertEqual(
+                few[0], many[0], 'The query of a sync lists known events.'
+            )
+            self.assertLess(
+                many[1] - few[1], 50, 'A sync does more for more events.'
+            )
 
-    def test_idle_sync_uses_the_index_on_revoked_at(self):
+    def test_queries_of_a_sync_use_an_index(self):
         events = self.replica()
-        self.revoke(audit_id='a')
+        for row_id in (1, 3):
+            self.revoke(id=row_id, audit_id='a')
         self.assertRevoked(events, audit_id='a')
         statements = self.statements()
         self.clock.tick(10)
         self.assertRevoked(events, audit_id='a')
-        (statement,) = statements
 
         with self.engine.connect() as connection:
-            plan = connection.exec_driver_sql(
-                f'EXPLAIN QUERY PLAN {statement}', ('2026-11-02', '2026-11-02')
-            ).all()
+            plans = [
+                str(
+                    connection.exec_driver_sql(
+                        f'EXPLAIN QUERY PLAN {statement}',
+                        (1,) * statement.count('?'),
+                    ).all()
+                )
+                for statement in statements
+            ]
 
-        self.assertIn('ix_revocation_event_revoked_at', str(plan))
+        recent, between, news = plans
+        self.assertIn('ix_revocation_event_revoked_at', recent)
+        for plan in (between, news):
+            self.assertIn('INTEGER PRIMARY KEY', plan)

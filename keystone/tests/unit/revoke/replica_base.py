@@ -113,7 +113,6 @@ class ReplicaTestCase(unit.BaseTestCase):
 
     def replica(self, driver=None, cache='shared', **kwargs):
         """Make the replica of one more worker."""
-        kwargs.setdefault('sleep', self.clock.tick)
         shared = self.cache if cache == 'shared' else cache
         return replica.EventReplica(
             driver or self.driver, Stamp(shared), clock=self.clock, **kwargs

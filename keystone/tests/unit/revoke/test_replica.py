@@ -14,7 +14,9 @@ import datetime
 import os
 import threading
 
+import fixtures
 from oslo_db import exception as db_exception
+from oslo_db.sqlalchemy import enginefacade
 
 from keystone.revoke.backends import sql as revoke_sql
 from keystone.revoke import stamp
@@ -32,7 +34,8 @@ class InStepTests(replica_base.ReplicaTestCase):
         self.assertRevoked(events, user_id='a')
         self.assertValid(events, user_id='b')
 
-        self.assertEqual(1, len(statements))
+        # The ids that are old, and the table.
+        self.assertEqual(2, len(statements))
 
     def test_no_statement_while_nothing_changes(self):
         events = self.replica()
@@ -77,7 +80,8 @@ class InStepTests(replica_base.ReplicaTestCase):
         self.assertEqual([], statements)
         self.clock.tick(1)
         self.assertRevoked(events, user_id='a')
-        self.assertEqual(1, len(statements))
+        self.assertIn('count(', statements[0])
+        self.assertEqual(2, len(statements))
 
     def test_without_a_shared_cache_each_check_asks_the_database(self):
         events = self.replica(cache=None)
@@ -88,7 +92,7 @@ class InStepTests(replica_base.ReplicaTestCase):
         self.assertRevoked(events, user_id='a')
         self.assertValid(events, user_id='b')
 
-        self.assertEqual(3, len(statements))
+        self.assertEqual(2 + 2, len(statements))
 
     def test_without_a_shared_cache_the_operator_may_allow_an_interval(self):
         self.config(group='revoke', sync_interval_without_cache=5)
@@ -186,12 +190,11 @@ class LateRowTests(replica_base.ReplicaTestCase):
         read = []
 
         class Noting(revoke_sql.Revoke):
-            def read_events(self, since, take, *args, **kwargs):
-                def note(rows):
-                    read.extend(row.id for row in rows)
-                    take(rows)
-
-                return super().read_events(since, note, *args, **kwargs)
+            def read_news(self, *args):
+                news = super().read_news(*args)
+                read.extend(row.id for row in news.rows)
+                read.extend(row.id for row in news.between or ())
+                return news
 
         events = self.replica(Noting())
         for number in range(20):
@@ -202,7 +205,8 @@ class LateRowTests(replica_base.ReplicaTestCase):
         row_id = self.revoke(user_id='new')
         self.assertRevoked(events, user_id='new')
 
-        self.assertEqual([row_id], read)
+        # The newest one that was known tells that the table goes on.
+        self.assertEqual([row_id - 1, row_id], read)
 
     def test_id_that_is_given_again(self):
         events = self.replica()
@@ -231,62 +235,237 @@ class LateRowTests(replica_base.ReplicaTestCase):
         for number in range(5):
             self.assertRevoked(events, user_id=f'new {number}')
 
-    def test_row_of_the_stamp_is_waited_for(self):
-        def sleep(seconds):
-            self.clock.tick(seconds)
-            if len(pauses) == 3:
-                self.write(id=9, user_id='a')
-            pauses.append(seconds)
-
-        pauses = []
-        events = self.replica(sleep=sleep)
-        self.assertValid(events, user_id='a')
-
-        self.cache.row = stamp.Row(9, replica_base.NOW)
+    def name(self, row_id, revoked_at=replica_base.NOW):
+        """Change the stamp so that it names a row, there or not."""
+        self.cache.row = stamp.Row(row_id, revoked_at)
         self.cache.id += 1
 
-        self.assertRevoked(events, user_id='a')
-        self.assertEqual(4, len(pauses))
-
-    def test_row_that_never_comes_is_waited_for_until_the_bound(self):
+    def test_row_of_the_stamp_is_looked_for_by_each_check(self):
         events = self.replica()
         self.assertValid(events, user_id='a')
-        self.cache.row = stamp.Row(9, replica_base.NOW)
-        self.cache.id += 1
-        before = self.clock()
-
-        self.assertValid(events, user_id='a')
-        waited = self.clock() - before
+        self.name(9)
         self.assertValid(events, user_id='a')
 
-        self.assertGreaterEqual(waited, 10)
-        self.assertLess(waited, 11)
-        self.assertEqual(before + waited, self.clock())
+        self.write(id=9, user_id='a')
 
-    def test_row_that_was_pruned_is_not_waited_for(self):
-        self.cache.row = stamp.Row(
-            9, replica_base.NOW - datetime.timedelta(hours=1)
-        )
-        before = self.clock()
+        self.assertRevoked(events, user_id='a')
+        statements = self.statements()
+        self.assertRevoked(events, user_id='a')
+        self.assertEqual([], statements)
 
-        self.assertValid(self.replica(), user_id='a')
+    def test_row_that_never_comes_is_looked_for_until_the_bound(self):
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+        statements = self.statements()
+        self.name(9)
 
-        self.assertEqual(before, self.clock())
+        for seconds in (0, 5, 4.9):
+            self.clock.tick(seconds)
+            self.assertValid(events, user_id='a')
+        self.assertEqual(3, len(statements))
+        self.clock.tick(0.2)
+        self.assertValid(events, user_id='a')
+        del statements[:]
+        self.assertValid(events, user_id='a')
+
+        self.assertEqual([], statements)
+
+    def test_row_that_never_comes_fails_no_check(self):
+        events = self.replica()
+        for row_id in (2**40, 9, 0, -1):
+            self.name(row_id)
+            self.assertValid(events, user_id='a')
+        row_id = self.revoke(user_id='b')
+        self.assertRevoked(events, user_id='b')
+        self.name(row_id + 5)
+
+        self.revoke(user_id='c')
+
+        self.assertRevoked(events, user_id='c')
+        self.assertRevoked(events, user_id='b')
+
+    def test_old_row_that_the_stamp_names_is_looked_for(self):
+        row_id = self.write(seconds=-7200, user_id='a')
+        self.write(user_id='b')
+        self.name(row_id)
+        events = self.replica()
+        self.assertRevoked(events, user_id='b')
+        statements = self.statements()
+
+        self.assertRevoked(events, user_id='b')
+
+        self.assertEqual([], statements)
 
     def test_causal_read_answers_for_a_row_that_is_not_there(self):
         class Causal(revoke_sql.Revoke):
-            def read_events(self, *args, **kwargs):
-                super().read_events(*args, **kwargs)
-                return True
+            def read_news(self, *args):
+                return super().read_news(*args)._replace(causal=True)
 
         events = self.replica(Causal())
         self.assertValid(events, user_id='a')
-        self.cache.row = stamp.Row(9, replica_base.NOW)
-        self.cache.id += 1
-        before = self.clock()
+        self.name(9)
+        self.assertValid(events, user_id='a')
+        statements = self.statements()
 
         self.assertValid(events, user_id='a')
-        self.assertEqual(before, self.clock())
+
+        self.assertEqual([], statements)
+
+    def test_clock_of_the_writer_is_behind(self):
+        events = self.replica()
+        self.revoke(user_id='newest')
+        self.assertRevoked(events, user_id='newest')
+        for seconds in (90, 600, 3600):
+            values = {'user_id': f'behind {seconds}'}
+            self.revoke(
+                seconds=-seconds, issued_before=replica_base.NOW, **values
+            )
+            # Another one follows before the first is looked for.
+            self.revoke(user_id='another')
+            self.assertRevoked(events, **values)
+
+    def test_clock_of_the_writer_is_behind_without_a_stamp(self):
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+        self.write(seconds=-3600, user_id='a', issued_before=replica_base.NOW)
+
+        self.clock.tick(10)
+
+        self.assertRevoked(events, user_id='a')
+
+    def test_transaction_longer_than_the_overlap(self):
+        issued_at = replica_base.NOW - datetime.timedelta(minutes=1)
+        for seconds in (50, 61, 1800):
+            events = self.replica()
+            begun = self.clock.utcnow
+            late = self.revoke(user_id='before') + 1
+            for number in range(3):
+                self.revoke(id=late + 1 + number, user_id='meanwhile')
+                self.clock.tick(seconds / 3)
+                self.assertRevoked(
+                    events, user_id='meanwhile', issued_at=issued_at
+                )
+            values = {'user_id': f'late {seconds}'}
+            self.revoke(
+                id=late, revoked_at=begun, issued_before=begun, **values
+            )
+            self.revoke(user_id='another')
+
+            self.assertRevoked(events, issued_at=issued_at, **values)
+
+    def test_transaction_longer_than_the_overlap_of_many(self):
+        self.config(group='revoke', sync_interval=10)
+        events = self.replica()
+        begun = self.clock.utcnow
+        late = self.revoke(user_id='before') + 1
+        with self.engine.begin() as connection:
+            connection.execute(
+                self.table.insert(),
+                [
+                    {
+                        'id': late + 1 + number,
+                        'user_id': 'meanwhile',
+                        'revoked_at': begun,
+                        'issued_before': begun,
+                    }
+                    for number in range(6000)
+                ],
+            )
+        for _ in range(20):
+            self.clock.tick(10)
+            events.is_revoked(self.token())
+        self.write(
+            id=late, user_id='late', revoked_at=begun, issued_before=begun
+        )
+
+        self.clock.tick(10)
+
+        issued_at = begun - datetime.timedelta(minutes=1)
+        self.assertRevoked(events, user_id='late', issued_at=issued_at)
+        self.assertRevoked(events, user_id='meanwhile', issued_at=issued_at)
+
+    def test_replicated_database_that_lags(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        manager = enginefacade.transaction_context()
+        manager.configure(
+            connection=str(self.engine.url),
+            slave_connection=f'sqlite:///{folder}/lags.db',
+        )
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'keystone.common.sql.core._main_context_manager', manager
+            )
+        )
+        self.table.create(manager.reader.get_engine())
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+
+        self.revoke(user_id='a')
+
+        self.assertRevoked(events, user_id='a')
+
+
+class OwnClockTests(replica_base.ReplicaTestCase):
+    """The wall clock of the process is wrong for a while."""
+
+    def setUp(self):
+        super().setUp()
+        self.config(group='token', expiration=3600, allow_expired_window=0)
+        self.config(
+            group='revoke', expiration_buffer=0, longest_token_lifetime=0
+        )
+        self.events = self.replica()
+
+    def step(self, seconds):
+        """Set the wall clock, and no other."""
+        self.clock.utcnow += datetime.timedelta(seconds=seconds)
+
+    def check_through(self, seconds):
+        self.revoke(user_id='before')
+        self.assertRevoked(self.events, user_id='before')
+        self.step(seconds)
+        self.events.is_revoked(self.token())
+        self.cache.id += 1
+        self.events.is_revoked(self.token())
+        self.step(-seconds)
+        self.revoke(user_id='after')
+        self.assertRevoked(self.events, user_id='after')
+        self.assertRevoked(self.events, user_id='before')
+        self.clock.tick(30)
+        self.assertRevoked(self.events, user_id='before', issued_at=self.old())
+
+    def old(self):
+        return replica_base.NOW - datetime.timedelta(minutes=1)
+
+    def test_ahead(self):
+        self.check_through(5600)
+
+    def test_behind(self):
+        self.check_through(-5600)
+
+    def test_far_ahead(self):
+        self.check_through(30 * 86400)
+
+    def test_ahead_at_the_first_check(self):
+        self.write(user_id='before')
+        self.step(5600)
+        self.events.is_revoked(self.token())
+        self.step(-5600)
+        self.cache.id += 1
+
+        self.assertRevoked(self.events, user_id='before')
+
+    def test_step_reads_the_table_once(self):
+        self.assertValid(self.events, user_id='a')
+        self.step(120)
+        self.cache.id += 1
+        self.events.is_revoked(self.token())
+        statements = self.statements()
+
+        self.cache.id += 1
+        self.events.is_revoked(self.token())
+
+        self.assertEqual(1, len(statements))
 
 
 class RetentionTests(replica_base.ReplicaTestCase):
@@ -353,14 +532,31 @@ class RecountTests(replica_base.ReplicaTestCase):
         self.assertRevoked(self.events, user_id='b', issued_at=self.before())
         self.assertRevoked(self.events, user_id='c', issued_at=self.before())
 
+    def test_emptied_table_is_noticed(self):
+        with self.engine.begin() as connection:
+            connection.execute(self.table.delete())
+        self.write(user_id='c')
+        self.clock.tick(10)
+        self.assertRevoked(self.events, user_id='c')
+        self.assertRevoked(self.events, user_id='a', issued_at=self.before())
+
+        self.clock.tick(590)
+        self.events.is_revoked(self.token())
+
+        self.assertValid(self.events, user_id='a', issued_at=self.before())
+        self.assertRevoked(self.events, user_id='c', issued_at=self.before())
+
     def before(self):
         return replica_base.NOW - datetime.timedelta(minutes=1)
 
-    def test_row_later_than_the_overlap_is_noticed(self):
+    def test_row_that_comes_late_in_every_way_is_noticed(self):
+        now = self.clock.utcnow
         self.clock.tick(300)
         self.revoke(user_id='c')
         self.assertRevoked(self.events, user_id='c')
-        self.revoke(seconds=-200, user_id='late')
+        # Neither recorded lately, by its clock, nor above the others.
+        self.write(seconds=-10800, id=-1, user_id='late', issued_before=now)
+        self.clock.tick(10)
         self.assertValid(self.events, user_id='late', issued_at=self.before())
 
         self.clock.tick(300)
@@ -379,8 +575,9 @@ class RecountTests(replica_base.ReplicaTestCase):
         self.clock.tick(300)
         self.assertValid(self.events, user_id='z')
 
-        self.assertEqual(2, len(statements))
-        self.assertIn('count(', statements[1])
+        self.assertEqual(3, len(statements))
+        self.assertIn('count(', statements[0])
+        self.assertIn('count(', statements[2])
 
     def test_zero_turns_it_off(self):
         self.config(group='revoke', recount_interval=0)
@@ -389,12 +586,16 @@ class RecountTests(replica_base.ReplicaTestCase):
         self.clock.tick(86400)
         self.assertValid(self.events, user_id='z')
 
-        self.assertEqual(1, len(statements))
+        self.assertEqual(2, len(statements))
 
     def test_failing_count_fails_no_check(self):
         class NoCount(revoke_sql.Revoke):
             def count_events(self, since, before):
+                if before > self.latest:
+                    return super().count_events(since, before)
                 raise db_exception.DBConnectionError
+
+            latest = self.clock.utcnow + datetime.timedelta(days=1)
 
         events = self.replica(NoCount())
         self.assertRevoked(events, user_id='a')
@@ -487,15 +688,13 @@ class FailureTests(replica_base.ReplicaTestCase):
 
         self.assertEqual(2, len(statements))
 
-    def test_sync_that_fails_half_way_loses_nothing(self):
+    def test_load_that_fails_half_way_loses_nothing(self):
         class HalfWay(revoke_sql.Revoke):
-            fails = False
+            fails = True
 
-            def read_events(self, since, take, *args, **kwargs):
+            def read_events(self, since, take):
                 rows = []
-                causal = super().read_events(
-                    since, rows.extend, *args, **kwargs
-                )
+                causal = super().read_events(since, rows.extend)
                 if self.fails:
                     take(rows[:1])
                     raise db_exception.DBConnectionError
@@ -504,21 +703,17 @@ class FailureTests(replica_base.ReplicaTestCase):
 
         driver = HalfWay()
         events = self.replica(driver)
-        self.revoke(user_id='first')
-        self.assertRevoked(events, user_id='first')
-        self.clock.tick(500)
-        driver.fails = True
-        self.revoke(user_id='newest')
-        self.write(seconds=-400, user_id='older')
+        for user_id in ('first', 'second'):
+            self.revoke(user_id=user_id)
         self.assertRaises(
             db_exception.DBError, events.is_revoked, self.token()
         )
 
         driver.fails = False
 
-        issued_at = replica_base.NOW
-        self.assertRevoked(events, user_id='newest', issued_at=issued_at)
-        self.assertRevoked(events, user_id='older', issued_at=issued_at)
+        for user_id in ('first', 'second'):
+            self.assertRevoked(events, user_id=user_id)
+        self.assertEqual(2, events.status()['rows'])
 
 
 class ThreadTests(replica_base.ReplicaTestCase):
@@ -591,15 +786,18 @@ class ThreadTests(replica_base.ReplicaTestCase):
         class Slow(revoke_sql.Revoke):
             slow = False
 
-            def read_events(self, since, take, known=(), *args, **kwargs):
-                if self.slow and not known:
+            def read_events(self, *args):
+                if self.slow:
                     entered.set()
                     leave.wait(60)
-                return super().read_events(since, take, known, *args, **kwargs)
+                return super().read_events(*args)
 
             def count_events(self, since, before):
-                self.slow = True
-                return super().count_events(since, before) + 1
+                # Not that of the recent ones, of which none is late.
+                self.slow = before < self.latest
+                return super().count_events(since, before) + self.slow
+
+            latest = self.clock.utcnow + datetime.timedelta(days=1)
 
         self.config(group='token', expiration=86400)
         events = self.replica(Slow())

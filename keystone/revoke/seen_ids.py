@@ -1,0 +1,97 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The ids of the revocation events that a process has seen."""
+
+import array
+import bisect
+import collections
+
+import keystone.conf
+from keystone.revoke.backends import incremental
+
+CONF = keystone.conf.CONF
+
+# Seconds for which ids are remembered while they are few; so few.
+_LONG = 3600
+_FEW = 5000
+
+
+class SeenIds:
+    """Which ids were seen, as far down as an event can still come up.
+
+    An event has its id before it is committed, in steps that differ between
+    the nodes of a cluster, so it can come up below ids that were seen before.
+    Not below those that were seen before its transaction began: that is the
+    floor, as of an hour ago while the ids above it are few, and as of
+    ``[revoke] sync_overlap`` seconds ago at least.
+
+    :param clock: callable, returns seconds that never go back
+    """
+
+    def __init__(self, clock):
+        self._clock = clock
+        self.reset(0, ())
+
+    def reset(self, floor, ids):
+        """Remember just these ids.
+
+        :param floor: id below which nothing can come up any more
+        :param ids: iterable of ids; those up to the floor are left out
+        """
+        self._floor = floor
+        self.replace(ids)
+        # (seconds, the highest id that was seen by then), as time goes by
+        self._marks = collections.deque([(self._clock(), self.last)])
+
+    def replace(self, ids):
+        """Remember these ids, with the same floor."""
+        above = {row_id for row_id in ids if row_id > self._floor}
+        self._ids = array.array('q', sorted(above))
+        self._total = sum(self._ids)
+
+    @property
+    def last(self):
+        """The highest id that was seen."""
+        return self._ids[-1] if self._ids else self._floor
+
+    def known(self):
+        """What the database is to compare, a ``Known``."""
+        return incremental.Known(
+            self._floor, self.last, len(self._ids), self._total
+        )
+
+    def __contains__(self, row_id):
+        place = bisect.bisect_left(self._ids, row_id)
+        return place < len(self._ids) and self._ids[place] == row_id
+
+    def add(self, row_id):
+        """Remember an id; tell whether it is above the floor, and new."""
+        if row_id <= self._floor or row_id in self:
+            return False
+        bisect.insort(self._ids, row_id)
+        self._total += row_id
+        return True
+
+    def raise_floor(self):
+        """Forget the ids below which nothing can come up any more."""
+        now, marks, floor = self._clock(), self._marks, self._floor
+        if not marks or marks[-1][1] != self.last and now >= marks[-1][0] + 1:
+            marks.append((now, self.last))
+        age = _LONG if len(self._ids) <= _FEW else CONF.revoke.sync_overlap
+        while marks and now - marks[0][0] >= age:
+            floor = marks.popleft()[1]
+        if floor > self._floor:
+            self._floor = floor
+            gone = self._ids[: bisect.bisect_right(self._ids, floor)]
+            self._total -= sum(gone)
+            del self._ids[: len(gone)]
