@@ -34,6 +34,8 @@ from bench import plan
 from bench import population
 from bench import prepared
 from bench import rig
+from bench import rounds
+from bench import writing
 from patchset import deployment
 from patchset import environment
 from patchset import errors
@@ -354,6 +356,25 @@ class AgainstTestCase(testtools.TestCase):
             # A shell that runs this in the background ignores Ctrl-C.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
+
+    def test_rounds_of_writes_leave_nothing(self):
+        (user,) = population.accounts(self.keystone, 1)
+        before = self.counted()
+        for name, make in {**rounds.STEADY, **rounds.OWN}.items():
+            steps = make(self.keystone, user)
+            with writing.writing(self.keystone, steps, 0.1) as answer:
+                self.assertEqual({}, answer)
+            self.assertGreater(answer['done'], 0, name)
+        self.assertEqual(before, self.counted())
+        client.token(user)  # with the password of before
+
+    def counted(self):
+        """How many users, projects and credentials there are."""
+        token = client.token(self.keystone)
+        return [
+            len(client.find(self.keystone, token, path, {}))
+            for path in ('/users', '/projects', '/credentials')
+        ]
 
     def test_service_behind_the_middleware(self):
         (account,) = population.accounts(self.keystone, 1, 'service')

@@ -29,7 +29,10 @@ from patchset.testing import patch_form
 from patchset.testing import sources
 
 PACKAGES = ()  # profiles of bindep.txt
-LICENCE = 'Licensed under the Apache License, Version 2.0'
+LICENCES = (
+    'Licensed under the Apache License, Version 2.0',
+    'SPDX-License-Identifier: Apache-2.0',
+)
 _WHITESPACE = 'blank-at-eol,blank-at-eof,space-before-tab'
 
 
@@ -121,8 +124,12 @@ def without_licence(files, root):
     return '\n'.join(
         f'{path.relative_to(root)}: no licence header'
         for path in files
-        if path.stat().st_size and LICENCE not in path.read_text()[:400]
+        if path.stat().st_size and not _has_licence(path.read_text()[:400])
     )
+
+
+def _has_licence(start):
+    return any(words in start for words in LICENCES)
 
 
 def stray_whitespace(files, root):

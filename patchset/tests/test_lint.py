@@ -61,6 +61,14 @@ class LintTestCase(base.RepositoryTestCase):
             self.assertIn(path.name, found[name], name)
             path.unlink()
 
+    def test_a_licence_can_be_named_in_short(self):
+        path = self.root / 'tool.py'
+        for text in (_LICENCE, '# SPDX-License-Identifier: Apache-2.0\n'):
+            path.write_text(f'{text}a = 1\n')
+            plan = lint.plan([path], self.programs, self.source, self.root)
+            found = {check.name: check.find() for check in plan}
+            self.assertEqual('', found['licence'])
+
     def test_no_check_without_a_file(self):
         self.assertEqual(
             [], lint.plan([], self.programs, self.source, self.root)
