@@ -1,0 +1,121 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Figures about the keys of a repository."""
+
+import os
+
+import sqlalchemy
+
+from keystone.cmd.revocation import monitoring
+from keystone.common.key_history import repository as repositories
+from keystone.common import sql
+from keystone.credential.backends import sql as credential_sql
+from keystone.credential.providers import fernet as credential_fernet
+
+
+def of(found, credentials=None):
+    """What there is to tell of a repository.
+
+    :param found: an :class:`~keystone.common.key_history.outlook.Outlook`
+    :param credentials: what :func:`credentials_by_key` gives, or None
+    :returns: dict of plain values; moments are seconds since the epoch
+    """
+    credentials = credentials or {}
+    removed, cut = found.removed(), found.cut()
+    reasons = list(found.reasons())
+    others = sum(
+        number
+        for index, number in credentials.items()
+        if index != max(found.names)
+    )
+    if others:
+        reasons.append(
+            f'{others} credentials are encrypted with another key than the '
+            'primary one: run credential_migrate'
+        )
+    return {
+        'section': found.repository.config_group,
+        'repository': found.repository.key_repository,
+        'max_active_keys': found.repository.max_active_keys,
+        'node': found.repository.node,
+        'now': found.now,
+        'keys': [
+            _key(found, index, index in removed, index in cut, credentials)
+            for index in sorted(found.names)
+        ],
+        'nodes': found.others(),
+        'safe': not reasons,
+        'reasons': reasons,
+        'earliest': found.earliest(),
+        'code': _code(found),
+    }
+
+
+def _key(found, index, removed, cut, credentials):
+    name = found.names[index]
+    until, assumed = found.until(index)
+    path = os.path.join(found.repository.key_repository, str(index))
+    return {
+        'index': index,
+        'role': found.role(index),
+        'name': name[:8],
+        'age': max(0, found.now - os.stat(path).st_mtime),
+        'last_signed': found.history.keys[name]['last'],
+        'until': until,
+        'assumed': assumed and bool(until),
+        'credentials': credentials.get(index),
+        'removed': removed,
+        'cut': cut,
+    }
+
+
+def _code(found):
+    if next(found.differences(), None):
+        return monitoring.CRITICAL
+    others = found.others().values()
+    if (
+        found.unknown
+        or found.earliest() is None
+        or any(not one['staged'] for one in others)
+    ):
+        return monitoring.WARNING
+    return monitoring.OK
+
+
+def credentials_by_key(repository):
+    """How many credentials each key has encrypted.
+
+    :returns: {index: number}; index -1 is for those of no key that is there
+    :raises oslo_db.exception.DBError: the database cannot be read
+    """
+    model = credential_sql.CredentialModel
+    with sql.session_for_read() as session:
+        rows = session.execute(
+            sqlalchemy.select(
+                model.key_hash, sqlalchemy.func.count(model.id)
+            ).group_by(model.key_hash)
+        ).all()
+    indexes = {
+        credential_fernet.primary_key_hash([key]): index
+        for index, key in repository.read().items()
+    }
+    numbers = dict.fromkeys(indexes.values(), 0)
+    for key_hash, number in rows:
+        index = indexes.get(key_hash, -1)
+        numbers[index] = numbers.get(index, 0) + number
+    return numbers
+
+
+def is_counted(repository):
+    """Whether credentials are to be counted for a repository."""
+    return repository.config_group == repositories.CREDENTIALS

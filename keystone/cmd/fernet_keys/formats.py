@@ -1,0 +1,219 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Ways to write the figures down."""
+
+import datetime
+import json
+
+import prettytable
+
+from keystone.cmd.revocation import monitoring
+
+_NAMES = {
+    monitoring.OK: 'OK',
+    monitoring.WARNING: 'WARNING',
+    monitoring.CRITICAL: 'CRITICAL',
+    monitoring.UNKNOWN: 'UNKNOWN',
+}
+
+
+def headline(code, words):
+    """The line that monitoring systems show.
+
+    :returns: str
+    """
+    return f'FERNET KEYS {_NAMES[code]} - {words}'
+
+
+def summary(figures):
+    """The whole of it in one line.
+
+    :param figures: list of dicts of :mod:`keystone.cmd.fernet_keys.figures`
+    :returns: exit code, line
+    """
+    code = max(one['code'] for one in figures)
+    return code, headline(code, '; '.join(map(verdict, figures)))
+
+
+def as_table(figures):
+    """For people, with a line for monitoring systems before it."""
+    parts = [summary(figures)[1]]
+    for one in figures:
+        table = prettytable.PrettyTable(
+            ['Key', 'Role', 'Name', 'Age', 'Last signed', 'Valid until',
+             'Next rotation']
+        )  # fmt: skip
+        table.align = 'l'
+        for key in one['keys']:
+            table.add_row(_row(key))
+        parts.append(
+            f'\n{one["section"]}: {one["repository"]}\n{table.get_string()}'
+        )
+        parts.extend(f'  not safe: {reason}' for reason in one['reasons'])
+        for name, other in sorted(one['nodes'].items()):
+            parts.append(f'  {name}: {_node(other)}')
+    return '\n'.join(parts)
+
+
+def as_json(figures):
+    """For programs."""
+    return json.dumps(
+        {'code': summary(figures)[0], 'repositories': figures},
+        indent=2,
+        sort_keys=True,
+    )
+
+
+def as_prometheus(figures):
+    """For the textfile collector of Prometheus's node exporter."""
+    lines = []
+    for name, words, samples in (*_of_keys(figures), *_of_nodes(figures)):
+        name = f'keystone_fernet_{name}'
+        lines.append(f'# HELP {name} {words}')
+        lines.append(f'# TYPE {name} gauge')
+        lines.extend(
+            f'{name}{_labels(labels)} {value}'
+            for labels, value in samples
+            if value is not None
+        )
+    return '\n'.join(lines)
+
+
+def _of_keys(figures):
+    """Name, description and samples of each metric about keys."""
+    for name, words in (
+        ('age', 'Seconds since the key was made.'),
+        ('last_signed', 'When the key can have signed last.'),
+        ('until', 'When everything that it signed has expired.'),
+        ('cut', 'Whether a rotation now cuts what it signed.'),
+    ):
+        samples = [
+            (
+                (one['section'], key['index'], key['role']),
+                int(key[name]) if name == 'cut' else key[name],
+            )
+            for one in figures
+            for key in one['keys']
+        ]
+        yield f'key_{name}', words, samples
+
+
+def _of_nodes(figures):
+    """The same of each metric about rotations and nodes."""
+
+    def samples(value):
+        return [((one['section'],), value(one)) for one in figures]
+
+    yield (
+        'rotation_safe',
+        'Whether a rotation now is safe.',
+        samples(lambda one: int(one['safe'])),
+    )
+    yield (
+        'rotation_earliest_timestamp_seconds',
+        'When a rotation cuts nothing.',
+        samples(lambda one: one['earliest']),
+    )
+    for what in ('ready', 'silent', 'unreadable', 'missing', 'extra'):
+        yield (
+            f'nodes_{what}',
+            f'Other nodes: {what}.',
+            samples(lambda one, what=what: _count(one, what)),
+        )
+    yield (
+        'nodes_without_staged',
+        'Other nodes that do not have the staged key yet.',
+        samples(
+            lambda one: sum(
+                not other['staged'] for other in one['nodes'].values()
+            )
+        ),
+    )
+
+
+def _labels(values):
+    names = ('repository', 'key', 'role')
+    pairs = ','.join(f'{n}="{v}"' for n, v in zip(names, values))
+    return '{' + pairs + '}'
+
+
+def _count(one, what):
+    return sum(
+        bool(other.get(what)) or other['state'] == what
+        for other in one['nodes'].values()
+    )
+
+
+def verdict(one):
+    """Whether a rotation is safe, in a few words.
+
+    :returns: str
+    """
+    if one['safe']:
+        return f'{one["section"]}: rotation is safe'
+    words = one['reasons'][0]
+    if one['earliest'] is not None and one['earliest'] > one['now']:
+        words += f', until {moment(one["earliest"])}'
+    return f'{one["section"]}: no safe rotation: {words}'
+
+
+def _row(key):
+    if key['credentials'] is not None:
+        until = f'{key["credentials"]:,} credentials'
+    elif key['role'] == 'primary' and key['until']:
+        until = f'{moment(key["until"])}, and growing'
+    else:
+        until = moment(key['until'])
+    return [
+        key['index'],
+        key['role'],
+        key['name'],
+        datetime.timedelta(seconds=round(key['age'])),
+        moment(key['last_signed']),
+        until + (' (assumed)' if key['assumed'] else ''),
+        fate(key),
+    ]
+
+
+def fate(key):
+    """What a rotation does to a key.
+
+    :returns: str
+    """
+    if key['removed']:
+        return 'deleted: cuts what it signed' if key['cut'] else 'deleted'
+    return {'staged': 'primary', 'primary': 'secondary'}.get(
+        key['role'], 'stays'
+    )
+
+
+def _node(other):
+    words = [other['state']]
+    for name in ('missing', 'extra'):
+        if other[name]:
+            words.append(f'{name} {", ".join(n[:8] for n in other[name])}')
+    if other['state'] == 'ready' and not other['staged']:
+        words.append('staged key not there yet')
+    return '; '.join(words)
+
+
+def moment(seconds):
+    """A point in time, for people.
+
+    :param seconds: since the epoch; 0 or None for none
+    :returns: str
+    """
+    if not seconds:
+        return '-'
+    utc = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
+    return f'{utc:%Y-%m-%d %H:%M:%S} UTC'

@@ -1,0 +1,194 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Rotations that are refused while they would cut something."""
+
+import argparse
+import contextlib
+import math
+import sys
+
+from keystone.cmd.fernet_keys import figures
+from keystone.cmd.fernet_keys import formats
+from keystone.common.key_history import history as histories
+from keystone.common.key_history import nodes
+from keystone.common.key_history import outlook
+from keystone.common.key_history import repository as repositories
+import keystone.conf
+
+CONF = keystone.conf.CONF
+
+_REFUSED = 4
+
+
+def guarded(*sections):
+    """Have a command look before it rotates.
+
+    :param sections: those whose keys it rotates
+    :returns: decorator of a command of ``keystone-manage``
+    """
+
+    def decorate(command):
+        add_argument_parser = command.add_argument_parser
+        rotate = command.main
+
+        def add_more(subparsers):
+            parser = add_argument_parser(subparsers)
+            _add_arguments(parser)
+            return parser
+
+        def main():
+            _main(sections, rotate)
+
+        command.add_argument_parser = staticmethod(add_more)
+        command.main = staticmethod(main)
+        return command
+
+    return decorate
+
+
+def _add_arguments(parser):
+    parser.add_argument(
+        '--safe',
+        action=argparse.BooleanOptionalAction,
+        help='Refuse a rotation that cuts what can still be accepted, or '
+        'that another node is not ready for. (Default: [fernet_tokens] '
+        'refuse_unsafe_rotation)',
+    )
+    parser.add_argument(
+        '--explain',
+        action='store_true',
+        help='Tell what a rotation would do, and do not rotate. The exit '
+        'code is 4 if it would not be safe.',
+    )
+
+
+def _main(sections, rotate):
+    options = getattr(CONF, 'command', None)
+    safe = getattr(options, 'safe', None)
+    if safe is None:
+        safe = CONF.fernet_tokens.refuse_unsafe_rotation
+    explain = getattr(options, 'explain', False)
+    if not (safe or explain):
+        rotate()
+        _record(sections)
+        return
+    with contextlib.ExitStack() as stack:
+        try:
+            sources = [_open(stack, one) for one in _repositories(sections)]
+            told = [figures.of(outlook.Outlook(*one)) for one in sources]
+        except (OSError, ValueError) as error:
+            _end(f'not rotated: {error}')
+        if explain:
+            print('\n\n'.join(map(explained, told)))
+            raise SystemExit(0 if all(t['safe'] for t in told) else _REFUSED)
+        if not all(one['safe'] for one in told):
+            _end('\n'.join(_refusal(one) for one in told if not one['safe']))
+        rotate()
+        # Once more, to record it and to tell the others.
+        for one in sources:
+            outlook.Outlook(*one)
+
+
+def _open(stack, one):
+    history = stack.enter_context(histories.recorded(one))
+    return one, history, nodes.Reports(one.config_group)
+
+
+def _repositories(sections):
+    """The repositories of sections, each once; the first one's options."""
+    found = {}
+    for section in sections:
+        one = repositories.Repository(section)
+        found.setdefault(one.key_repository, one)
+    return list(found.values())
+
+
+def _record(sections):
+    """Record a rotation that was not asked to be safe, if that can be."""
+    for one in _repositories(sections):
+        with contextlib.suppress(OSError, ValueError):
+            outlook.look(one)
+
+
+def _end(words):
+    print(words, file=sys.stderr)
+    raise SystemExit(_REFUSED)
+
+
+def _refusal(one):
+    lines = [f'{one["section"]}: not rotated:']
+    lines.extend(f'  {reason}' for reason in one['reasons'])
+    lines.append(f'  {_earliest(one)}')
+    return '\n'.join(lines)
+
+
+def _earliest(one):
+    if one['earliest'] is None:
+        return (
+            'waiting does not help: raise max_active_keys to 3 or more, and '
+            'let all nodes have the same keys'
+        )
+    if one['earliest'] <= one['now']:
+        return 'safe as soon as the nodes are ready'
+    return f'earliest safe time: {formats.moment(one["earliest"])}'
+
+
+def explained(one):
+    """What a rotation does, before and after.
+
+    :param one: dict of :mod:`keystone.cmd.fernet_keys.figures`
+    :returns: str
+    """
+    lines = [
+        f'{one["section"]}: {one["repository"]}, max_active_keys = '
+        f'{one["max_active_keys"]}',
+        f'{"before":<18}{"after":<18}what it signed can be accepted until',
+    ]
+    new = max(key['index'] for key in one['keys']) + 1
+    for key in one['keys']:
+        after = formats.fate(key).partition(':')[0]
+        where = new if key['role'] == 'staged' else key['index']
+        if not key['removed']:
+            after = f'{where} {after}'.replace('stays', 'secondary')
+        lines.append(
+            f'{key["index"]} {key["role"]:<16}{after:<18}'
+            f'{formats.moment(key["until"])}'
+            f'{" (assumed)" if key["assumed"] else ""}'
+            f'{" - CUT" if key["cut"] else ""}'
+        )
+    lines.append(f'{"-":<18}{"0 staged (new)":<18}-')
+    lines.extend(_advice(one))
+    lines.extend(f'Not safe now: {reason}.' for reason in one['reasons'])
+    lines.append('Safe now.' if one['safe'] else f'{_earliest(one)}.')
+    return '\n'.join(lines)
+
+
+def _advice(one):
+    """How often to rotate, and with how many keys."""
+    lifetimes = repositories.Repository(one['section']).lifetimes()
+    if not lifetimes:
+        return
+    seconds = max(sum(lifetime) for lifetime in lifetimes)
+    hours = seconds / 3600
+    yield f'What is signed now can be accepted for {hours:.1f} hours.'
+    secondary = one['max_active_keys'] - 2
+    if secondary > 0:
+        yield (
+            f'With {one["max_active_keys"]} keys, rotate every '
+            f'{hours / secondary:.1f} hours at most.'
+        )
+    else:
+        yield 'With fewer than 3 keys each rotation cuts what is live.'
+    for words, every in (('day', 86400), ('week', 604800)):
+        keys = math.ceil(seconds / every) + 2
+        yield f'To rotate each {words}, max_active_keys has to be {keys}.'

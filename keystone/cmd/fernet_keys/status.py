@@ -1,0 +1,98 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+from keystone.cmd.fernet_keys import figures
+from keystone.cmd.fernet_keys import formats
+from keystone.cmd.revocation import command
+from keystone.cmd.revocation import monitoring
+from keystone.cmd.upgrade_checks import findings
+from keystone.common.key_history import history
+from keystone.common.key_history import outlook
+from keystone.common.key_history import repository
+
+_FORMATS = {
+    'table': formats.as_table,
+    'json': formats.as_json,
+    'prometheus': formats.as_prometheus,
+}
+
+
+class FernetStatus(command.Command):
+    """Tell what each Fernet key is for, and whether a rotation is safe."""
+
+    name = 'fernet_status'
+    wrong_arguments = monitoring.UNKNOWN
+    no_database = monitoring.UNKNOWN
+
+    @classmethod
+    def add_arguments(cls, parser):
+        parser.add_argument(
+            '--format',
+            choices=sorted(_FORMATS),
+            default='table',
+            help='How to write it. (Default: table)',
+        )
+        parser.add_argument(
+            '--forget',
+            metavar='NODE',
+            help='Do not wait for a node that is gone any more.',
+        )
+
+    def run(self, options):
+        found = []
+        for one in repository.repositories():
+            try:
+                if options.forget:
+                    with history.recorded(one) as records:
+                        records.nodes.pop(options.forget, None)
+                looked = outlook.look(one)
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError) as error:
+                raise command.Stop(monitoring.UNKNOWN, error) from None
+            found.append(figures.of(looked, self._credentials(one)))
+        if not found:
+            raise command.Stop(monitoring.UNKNOWN, 'there are no keys')
+        print(_FORMATS[options.format](found))
+        return formats.summary(found)[0]
+
+    def _credentials(self, one):
+        if not figures.is_counted(one):
+            return None
+        return self.read(figures.credentials_by_key, one)
+
+    @classmethod
+    def end(cls, stop):
+        # A monitoring system shows what is on standard output.
+        print(formats.headline(stop.code, stop))
+        raise SystemExit(stop.code)
+
+
+def check(_commands):
+    """Compare the keys of this node with those of the others."""
+    found = []
+    for one in repository.repositories():
+        try:
+            told = figures.of(outlook.look(one))
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as error:
+            found.append((findings.FAILURE, f'{one.config_group}: {error}.'))
+            continue
+        code = {
+            monitoring.OK: None,
+            monitoring.WARNING: findings.WARNING,
+            monitoring.CRITICAL: findings.FAILURE,
+        }[told['code']]
+        if code is not None:
+            found.append((code, formats.verdict(told) + '.'))
+    return findings.result(found, 'All nodes have the same keys.')

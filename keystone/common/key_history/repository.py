@@ -1,0 +1,136 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The key repositories of this node."""
+
+import base64
+import hmac
+import os
+import socket
+
+from cryptography import fernet
+
+from keystone.common import fernet_utils
+import keystone.conf
+from keystone.credential.providers import fernet as credential_fernet
+
+CONF = keystone.conf.CONF
+
+TOKENS = 'fernet_tokens'
+RECEIPTS = 'fernet_receipts'
+CREDENTIALS = 'credential'
+
+STAGED = 0
+
+
+class Repository(fernet_utils.FernetUtils):
+    """The keys of a section of the configuration.
+
+    :param section: one of :data:`TOKENS`, :data:`RECEIPTS` and
+        :data:`CREDENTIALS`
+    """
+
+    def __init__(self, section):
+        super().__init__(
+            os.path.abspath(CONF[section].key_repository),
+            credential_fernet.MAX_ACTIVE_KEYS
+            if section == CREDENTIALS
+            else CONF[section].max_active_keys,
+            section,
+        )
+        self.node = f'{socket.gethostname()}:{self.key_repository}'
+
+    @property
+    def uses(self):
+        """The sections whose keys are those of this one."""
+        return [
+            section
+            for section in (TOKENS, RECEIPTS, CREDENTIALS)
+            if os.path.abspath(CONF[section].key_repository)
+            == self.key_repository
+        ]
+
+    def read(self):
+        """The keys as they are now.
+
+        :returns: {index: bytes}
+        :raises OSError: they cannot be read
+        """
+        _files, keys = self._get_key_files(self.key_repository)
+        return {index: key.strip().encode() for index, key in keys.items()}
+
+    def lifetimes(self):
+        """For how long what is signed now is accepted.
+
+        :returns: set of (seconds until it expires, seconds of the
+            ``allow_expired_window``); empty if that is not bounded
+        """
+        found = set()
+        if TOKENS in self.uses:
+            found.add((CONF.token.expiration, CONF.token.allow_expired_window))
+        if RECEIPTS in self.uses:
+            found.add((CONF.receipt.expiration, 0))
+        return found
+
+    def longest_lifetimes(self):
+        """The same of what was signed before anything was recorded."""
+        longest = CONF.revoke.longest_token_lifetime
+        return {
+            (max(seconds, longest) if TOKENS in self.uses else seconds, window)
+            for seconds, window in self.lifetimes()
+        }
+
+    def removed(self, indexes):
+        """Those of the keys that a rotation would delete.
+
+        :param indexes: of the keys as they are now
+        :returns: set of indexes; the one of the staged key is the one that
+            it has once it is primary
+        """
+        kept = {max(indexes) + 1, *indexes} - {STAGED}
+        left = max(0, self.max_active_keys - 1)
+        return set(sorted(kept)[: max(0, len(kept) - left)])
+
+
+def repositories():
+    """The repositories that this node signs with, each once.
+
+    :returns: list of :class:`Repository`
+    """
+    sections = [RECEIPTS, CREDENTIALS]
+    if CONF.token.provider == 'fernet':
+        sections.insert(0, TOKENS)
+    found = {}
+    for section in sections:
+        one = Repository(section)
+        found.setdefault(one.key_repository, one)
+    return list(found.values())
+
+
+def name(key):
+    """What names a key, and tells nothing of it.
+
+    :param key: bytes
+    :returns: str, 32 hexadecimal digits
+    """
+    return hmac.digest(key, b'keystone: name of a key', 'sha256').hex()[:32]
+
+
+def sealed_by(key):
+    """A cipher for what nodes tell each other.
+
+    It takes a key of its own for that, so that nothing of it is a token.
+
+    :param key: bytes
+    """
+    own = hmac.digest(key, b'keystone: report of a node', 'sha256')
+    return fernet.Fernet(base64.urlsafe_b64encode(own))
