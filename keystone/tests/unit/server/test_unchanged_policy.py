@@ -10,8 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+from concurrent import futures
 import os
 import random
+import threading
 
 import fixtures
 from oslo_policy import policy
@@ -25,6 +27,7 @@ CONF = keystone.conf.CONF
 
 _RULES = ('@', '!', 'role:admin', 'role:reader', 'rule:c')
 _NAMES = ('a', 'b', 'c')
+_A_WHILE = 0.5  # seconds
 
 
 class UnchangedPolicyTests(unit.TestCase):
@@ -97,6 +100,49 @@ class UnchangedPolicyTests(unit.TestCase):
         self.write(self.path, {'a': '!'})
 
         self.assertFalse(self.allows(enforcer))
+
+    def test_whole_while_it_is_loaded(self):
+        self.write(self.path, {'a': 'role:reader'})
+        enforcer = self.enforcer()
+        self.assertTrue(self.allows(enforcer))
+        self.write(self.path, {'b': 'role:reader'})
+        set_rules, seen = policy.Enforcer.set_rules, []
+
+        def seen_by_others(one, *args, **kwargs):
+            set_rules(one, *args, **kwargs)
+            seen.append((set(enforcer.rules), str(enforcer.rules['a'])))
+
+        self.useFixture(
+            fixtures.MockPatchObject(
+                policy.Enforcer, 'set_rules', seen_by_others
+            )
+        )
+
+        self.assertTrue(self.allows(enforcer, 'b'))
+        self.assertFalse(self.allows(enforcer, 'a'))
+        self.assertEqual([(set(_NAMES), 'role:reader')], seen)
+
+    def test_changed_while_it_is_loaded_by_another_thread(self):
+        self.write(self.path, {'a': '!'})
+        enforcer = self.enforcer()
+        self.assertFalse(self.allows(enforcer))
+        self.write(self.path, {'a': 'role:reader'})
+        set_rules, answered = policy.Enforcer.set_rules, threading.Event()
+
+        def held(one, *args, **kwargs):
+            # By now the file is known to have been read.
+            second.append(pool.submit(self.allows, enforcer))
+            second[0].add_done_callback(lambda _: answered.set())
+            answered.wait(_A_WHILE)
+            set_rules(one, *args, **kwargs)
+
+        second = []
+        with futures.ThreadPoolExecutor() as pool:
+            with fixtures.MockPatchObject(policy.Enforcer, 'set_rules', held):
+                self.assertTrue(self.allows(enforcer))
+
+            self.assertTrue(second[0].result())
+        self.assertTrue(self.allows(enforcer))
 
     def test_forced(self):
         enforcer = self.enforcer()
