@@ -358,6 +358,7 @@ class Deployment:
             self._server = child.start(
                 wsgi.command(
                     self.environment,
+                    self.tree,
                     self.port,
                     self.processes,
                     self.threads,

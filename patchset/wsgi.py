@@ -15,29 +15,39 @@
 import os
 import pathlib
 
+from patchset import paths
+
 # A token with many roles or groups travels in one header; upstream's own
 # deployments give headers 64 kB.
 HEADERS = 65535
 MERCY = 5  # seconds that requests under way have to end at a stop
 
-APPLICATION = pathlib.Path(__file__).parent / 'inside' / 'application.py'
+# Stock's needs help before several threads can use it.
+_STOCK = pathlib.Path(__file__).parent / 'inside' / 'application.py'
 
 # Variables that would configure uWSGI, Keystone or its clients behind our
 # back.
 _FOREIGN = ('OS_', 'UWSGI_')
 
 
-def command(environment, port, processes, threads, workers):
+def application(tree):
+    """Path of the file with the WSGI application of a tree."""
+    is_stock = tree.is_relative_to(paths.BUILD / 'upstream')
+    return _STOCK if is_stock else tree / 'keystone' / 'wsgi' / 'api.py'
+
+
+def command(environment, tree, port, processes, threads, workers):
     """Words of the server's command, to be run in the state folder.
 
     :param environment: the environment that has uWSGI
+    :param tree: path of the source tree to run
     :param workers: name of a file there that gets a line for each process
         that is ready for requests
     """
     return [
         environment.bin / 'uwsgi',
         '--http-socket', f'127.0.0.1:{port}',
-        '--wsgi-file', APPLICATION,
+        '--wsgi-file', application(tree),
         '--pyargv',
         '--config-file keystone.conf --config-dir keystone.conf.d',
         '--master', '--no-orphans', '--need-app', '--single-interpreter',

@@ -10,11 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Keystone's WSGI application, ready for several threads.
+"""Stock Keystone's WSGI application, ready for several threads.
 
 The first policy check makes the policy enforcer, and makes it visible
 before it has its rules. Other threads that check a policy meanwhile find
-no rule and answer 403. Here it is made before any thread serves.
+no rule and answer 403. Here it is made before any thread serves. The topic
+enforcer-complete makes this needless.
 """
 
 from keystone.common.rbac_enforcer import enforcer

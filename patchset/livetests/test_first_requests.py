@@ -1,0 +1,99 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The first requests of a server that has just started, all at once."""
+
+import collections
+from concurrent import futures
+import http.client
+import os
+import pathlib
+import threading
+
+import fixtures
+import testtools
+
+from patchset import deployment
+from patchset import environment
+from patchset import pins
+from patchset import trees
+from patchset.livetests import keystones
+from patchset.services import memcached
+from patchset.services import server
+
+ROUNDS = int(os.environ.get('KS_ROUNDS', 7))
+TOGETHER = 32  # requests at once
+PASSWORD = 'of-the-admin'
+
+
+class FirstRequestsTests(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        cache = memcached.Memcached()
+        cache.start()
+        self.addCleanup(cache.stop)
+        pin = pins.load(pins.newest())
+        self.keystone = deployment.Deployment(
+            trees.get(pin),
+            environment.Environment(pin.release, 'run').ensure(),
+            self.folder / 'keystone',
+            port=server.free_port(),
+            cache=cache.url,
+            password=PASSWORD,
+            processes=2,
+            threads=8,
+            options={'identity': {'password_hash_rounds': 4}},
+        )
+        self.keystone.prepare()
+        self.addCleanup(self.keystone.stop)
+
+    def count(self, client, token):
+        """Validate a token by many requests at once.
+
+        :returns: how often there was each status, or kind of error
+        """
+        barrier = threading.Barrier(TOGETHER)
+
+        def validate(_):
+            barrier.wait()
+            try:
+                return client.validate(token, token)
+            except (http.client.HTTPException, OSError) as error:
+                return type(error).__name__
+
+        with futures.ThreadPoolExecutor(TOGETHER) as pool:
+            return collections.Counter(pool.map(validate, range(TOGETHER)))
+
+    def issue(self, client):
+        domain = {'id': 'default'}
+        return client.issue(
+            {'project': {'name': 'admin', 'domain': domain}},
+            methods=['password'],
+            password={
+                'user': {
+                    'name': 'admin',
+                    'password': PASSWORD,
+                    'domain': domain,
+                }
+            },
+        )
+
+    def test_uwsgi(self):
+        client = keystones.Client(self.keystone)
+        self.keystone.start()
+        token = self.issue(client)
+        counts = collections.Counter()
+        for _ in range(ROUNDS):
+            self.keystone.restart()
+            counts += self.count(client, token)
+        self.assertEqual({http.client.OK: ROUNDS * TOGETHER}, counts)
