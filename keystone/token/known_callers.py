@@ -18,6 +18,7 @@ holds for the next request by the same conditions as an answer of the
 """
 
 import copy
+import datetime
 import functools
 import itertools
 import logging
@@ -27,6 +28,7 @@ import secrets
 from oslo_utils import timeutils
 
 from keystone.common import after_fork
+from keystone.common.cache import facts
 from keystone.common.cache import stamps
 from keystone.common import rendered_token
 from keystone.common import token_body
@@ -138,14 +140,19 @@ class KnownCallers:
             self.counts.note(f'miss: {flaw}')
             return None
         self.counts.note('hit')
+        trace = facts.current()
+        if trace is not None:
+            trace.add(entry.facts, _timestamp(entry.until))
         return entry.answer.rendered(token)
 
-    def keep(self, look, rendered):
+    def keep(self, look, rendered, trace):
         """Keep a caller whose token was just validated, if that may be.
 
         :param look: what :meth:`look` returned before
         :param rendered: a
             :class:`~keystone.common.rendered_token.RenderedToken`
+        :param trace: the :class:`~keystone.common.cache.facts.Trace` in which
+            it was
         """
         try:
             seconds = recording.demand_followed(rendered.model)
@@ -153,7 +160,9 @@ class KnownCallers:
             if caller.own_size > _LARGEST:
                 raise recording.NotKept('size')
             shown = [(rendered.model, rendered['token'])]
-            entry = recording.entry(look, _NO_POLICY, caller, shown, seconds)
+            entry = recording.entry(
+                look, _NO_POLICY, caller, shown, seconds, trace
+            )
             most = CONF.token.known_callers
             self._store.put(look.key, entry, most, most * _LARGEST)
         except recording.NotKept as reason:
@@ -181,6 +190,10 @@ class KnownCallers:
 CALLERS = KnownCallers()
 
 
+def _timestamp(moment):
+    return moment.replace(tzinfo=datetime.timezone.utc).timestamp()
+
+
 def remembered(fetch):
     """Decorate the method of a middleware that validates a caller's token.
 
@@ -195,8 +208,9 @@ def remembered(fetch):
             return fetch(self, token, **kwargs)
         rendered = CALLERS.find(look, token)
         if rendered is None:
-            rendered = fetch(self, token, **kwargs)
-            CALLERS.keep(look, rendered)
+            with facts.tracing() as trace:
+                rendered = fetch(self, token, **kwargs)
+            CALLERS.keep(look, rendered, trace)
         return rendered
 
     return wrapper

@@ -27,7 +27,6 @@ _RANDOM = 10
 UNSHARED = b'-'
 
 _notes = threading.local()
-_always = {}
 
 
 def put(manager, note):
@@ -40,11 +39,6 @@ def put(manager, note):
     vars(_notes)[manager._region_key] = note
 
 
-def always(manager, note):
-    """Append a note to each id that this process gives to a region."""
-    _always[manager._region_key] = note
-
-
 def forget():
     """Append no more notes in this thread; what they name may be gone."""
     vars(_notes).clear()
@@ -52,8 +46,7 @@ def forget():
 
 def of(manager):
     """The note that this thread appends, as bytes."""
-    key = manager._region_key
-    return vars(_notes).get(key) or _always.get(key, b'')
+    return vars(_notes).get(manager._region_key, b'')
 
 
 def read(region_id):

@@ -24,8 +24,11 @@ import math
 from dogpile.cache.backends import null
 from oslo_cache import core as oslo_cache
 from oslo_log import log
+from oslo_serialization import jsonutils
+from oslo_serialization import msgpackutils
 
 from keystone.common.cache import backend_writes
+from keystone.common.cache import facts
 import keystone.conf
 
 CONF = keystone.conf.CONF
@@ -71,13 +74,20 @@ def get_memoization_decorator(conf, region, group, expiration_group=None):
     plain = oslo_cache.get_memoization_decorator(
         conf, region, group, expiration_group=expiration_group
     )
-    memoize = region.cache_on_arguments(
+    cached = region.cache_on_arguments(
         should_cache_fn=plain.should_cache,
         expiration_time=plain.get_expiration_time,
         function_key_generator=_key_generator(
             region.function_key_generator, plain.get_expiration_time
         ),
     )
+
+    @functools.wraps(plain)
+    def memoize(function):
+        memoized = cached(facts.apart(function, plain.should_cache))
+        memoized.original = function
+        return memoized
+
     memoize.should_cache = plain.should_cache
     memoize.get_expiration_time = plain.get_expiration_time
     return memoize
@@ -127,6 +137,26 @@ def _mangler(mangle):
         return mangled
 
     return mangle_and_keep
+
+
+def expiry(key, stored):
+    """When a value that was read expires.
+
+    :param key: its key, as the backend has it
+    :param stored: bytes, as a request keeps them
+    :returns: seconds since the epoch
+    """
+    seconds = key.cache_time() if isinstance(key, Key) else None
+    if seconds is None:
+        seconds = CONF.cache.expiration_time
+    if seconds == _NEVER:
+        return math.inf
+    if stored.startswith(b'{'):
+        # As a region with a serializer writes it: metadata before the value.
+        metadata = jsonutils.loads(stored.partition(b'|')[0])
+    else:
+        metadata = msgpackutils.loads(stored)['metadata']
+    return metadata['ct'] + seconds
 
 
 def seconds_to_live(region, key):

@@ -24,10 +24,15 @@ either not read any more, or stands under a stamp that is no longer valid when
 the deletion is done.
 """
 
+import functools
+
 from dogpile.cache import api
+from dogpile.cache import proxy
+from oslo_serialization import msgpackutils
 
 from keystone.common.cache import _context_cache
 from keystone.common.cache import copies
+from keystone.common.cache import facts
 from keystone.common.cache import request_local
 from keystone.common.cache import shared
 from keystone.common.cache import stamps
@@ -96,32 +101,47 @@ def _keep(key, value, stamp):
         )  # fmt: skip
 
 
+def _serialized(value):
+    """A cached value as upstream keeps it for a request."""
+    return msgpackutils.dumps(
+        {'payload': value.payload, 'metadata': value.metadata}
+    )
+
+
 class Proxy(_context_cache._ResponseCacheProxy):
     """What a request has read, before copies of this process, before others.
 
     A copy is serialized, as upstream serializes what a request has read:
     nobody can change it. Backends that take bytes have them copied as they
     are; upstream's proxy does not see those at all.
+
+    :ivar region_name: name of the region whose proxy it is
     """
+
+    region_name = None
 
     def get(self, key):
         value = self._get_local_cache(key)
         if value is not api.NO_VALUE:
+            facts.note(self, key, self._get_bytes(key))
             return value
         stamp = _stamp()
         copy = _find(key, stamp)
         if copy is not None:
             self._set_bytes(key, copy)
+            facts.note(self, key, copy)
             return self._get_local_cache(key)
         value = self.proxied.get(key)
         if value is not api.NO_VALUE:
             self._set_local_cache(key, value)
             _keep(key, self._get_bytes(key), stamp)
+            facts.note(self, key, self._get_bytes(key))
         return value
 
     def get_serialized(self, key):
         value = self._get_bytes(key)
         if value is not None:
+            facts.note(self, key, value)
             return value
         stamp = _stamp()
         value = _find(key, stamp)
@@ -131,10 +151,12 @@ class Proxy(_context_cache._ResponseCacheProxy):
                 return value
             _keep(key, value, stamp)
         self._set_bytes(key, value)
+        facts.note(self, key, value)
         return value
 
     def set(self, key, value):
         super().set(key, value)
+        facts.note(self, key, self._get_bytes(key))
         _copies.drop(key)
 
     def set_multi(self, mapping):
@@ -145,6 +167,7 @@ class Proxy(_context_cache._ResponseCacheProxy):
     def set_serialized(self, key, value):
         self._set_bytes(key, value)
         self.proxied.set_serialized(key, value)
+        facts.note(self, key, value)
         _copies.drop(key)
 
     def set_serialized_multi(self, mapping):
@@ -163,6 +186,34 @@ class Proxy(_context_cache._ResponseCacheProxy):
         super().delete_multi(keys)
         for key in keys:
             _copies.drop(key)
+
+    @functools.cached_property
+    def _backend(self):
+        layer = self.proxied
+        while isinstance(layer, proxy.ProxyBackend):
+            layer = layer.proxied
+        return layer
+
+    @functools.cached_property
+    def place(self):
+        """What is the same for all regions that keep their values together."""
+        servers = getattr(self._backend, 'url', None)
+        return repr(servers) if servers else id(self._backend)
+
+    def read_stored(self, keys):
+        """Read values from the backend, past requests and copies.
+
+        :returns: list of bytes, as a request keeps them; None for what is
+            missing
+        """
+        backend = self._backend
+        if getattr(backend, 'deserializer', None):
+            found = backend.get_serialized_multi(keys)
+            return [one if isinstance(one, bytes) else None for one in found]
+        return [
+            None if one in (None, api.NO_VALUE) else _serialized(one)
+            for one in backend.get_multi(keys)
+        ]
 
     def _get_bytes(self, key):
         context = self._get_request_context()

@@ -25,7 +25,9 @@ import time
 from dogpile.cache import region as dogpile_region
 from oslo_serialization import msgpackutils
 
+from keystone.common.cache import backend_writes
 from keystone.common.cache import counters
+from keystone.common.cache import facts
 from keystone.common.cache import process_cache
 from keystone.common.cache import request_local
 
@@ -71,6 +73,16 @@ def _number_of_arguments(function):
     return None
 
 
+@functools.lru_cache(maxsize=16)
+def _layer_of(region, _outermost):
+    """The proxy of a region that notes what is read."""
+    # Of another outermost proxy, if that was replaced.
+    for layer in backend_writes.layers(region):
+        if isinstance(layer, process_cache.Proxy):
+            return layer
+    return None
+
+
 class _Lookup:
     """Finds values of one function.
 
@@ -105,6 +117,7 @@ class _Lookup:
         found = dogpile_region.CachedValue(**msgpackutils.loads(stored))
         if not self._is_usable(found.metadata, context):
             return None
+        facts.note(_layer_of(region, region.backend), key, stored)
         counters.count(region.name, counters.LOOKUPS)
         return found
 

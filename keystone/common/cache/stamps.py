@@ -21,6 +21,7 @@ import contextvars
 import functools
 import threading
 
+from dogpile.cache import proxy
 from oslo_cache import core as oslo_cache
 from oslo_context import context as oslo_context
 from oslo_log import log
@@ -44,14 +45,16 @@ _ATTRIBUTE = '_request_cache_stamps'
 _WRITES = '<<<region>>>:single values'
 _REVOCATION = '<<<region>>>:revoke'
 
+#: Regions that are dropped as a whole for the sake of some user. Nothing that
+#: is kept may rest on their values.
+DROPPED_FOR_OTHERS = frozenset(('tokens', 'receipts', 'credentials'))
+_PASSED_OVER = frozenset(
+    (_WRITES, *(f'<<<region>>>:{name}' for name in DROPPED_FOR_OTHERS))
+)
+
 # Regions whose single values never change: their keys are tokens. Nobody's
 # copy need be dropped when one of them is issued, or revoked.
 _UNCHANGING = frozenset(('tokens', 'receipts'))
-
-# Regions that are invalidated for new things, too: a new project has to show
-# in lists that were computed from role assignments.
-_GROWING = frozenset(('<<<region>>>:computed assignments',))
-_NOTE = b'+'
 
 _history = id_history.IdHistory()
 _stamps = {}
@@ -81,6 +84,17 @@ class Stamps:
 
     def __hash__(self):
         return hash(self._ids)
+
+    def differs_in_single_values(self, other):
+        """Tell whether all that was changed since are single values.
+
+        And values of :data:`DROPPED_FOR_OTHERS`.
+        """
+        return _of_regions(self._ids) == _of_regions(other._ids)
+
+
+def _of_regions(ids):
+    return [one for one in ids if one[0] not in _PASSED_OVER]
 
 
 def read():
@@ -115,12 +129,8 @@ def stand_for(ids):
     """
     if ids is None or not ids.are_stored or not _are_read():
         return None
-    compared = {key: ids.get(key) for key in _compared}
-    for key in _GROWING & compared.keys():
-        if id_note.read(compared[key] or b'') == _NOTE:
-            # The other id tells of each change up to this one.
-            del compared[key]
-    return Stamps(tuple(compared.items()), ids.get(_REVOCATION))
+    compared = tuple((key, ids.get(key)) for key in _compared)
+    return Stamps(compared, ids.get(_REVOCATION))
 
 
 def writes():
@@ -136,21 +146,6 @@ def written():
     """Tell all processes that a single value was deleted or replaced."""
     if _WRITES in _stamps and not _is_new.get():
         after_write.invalidate_later(_stamps[_WRITES])
-
-
-def grow(region):
-    """Drop the values of a region for something new that they lack.
-
-    What they tell about anything else is as true as before, so this is no
-    change for those who compare stamps.
-
-    :param region: a :class:`dogpile.cache.region.CacheRegion`
-    """
-    manager = region.region_invalidator._region_manager
-    if isinstance(manager, _Growing):
-        manager.grow()
-    else:
-        region.invalidate()
 
 
 def set_new(memoized, value, *args):
@@ -176,19 +171,27 @@ def join(region, manager):
     """
     if _WRITES not in _stamps:
         name = _WRITES.removeprefix(manager.REGION_KEY_PREFIX)
-        _add(type(manager)(manager._invalidation_region, name), Stamp)
+        _add(type(manager)(manager._invalidation_region, name))
     if region.name not in _UNCHANGING:
         for name in ('set', 'set_multi', 'delete', 'delete_multi'):
             setattr(region, name, _telling(region, name))
     unpatched_nodes.configure(region)
-    is_growing = manager._region_key in _GROWING
-    stamp = _add(manager, _Growing if is_growing else Stamp)
+    _name_layers(region)
+    stamp = _add(manager)
     stamp.region = region.name
     return stamp
 
 
-def _add(manager, kind):
-    stamp = kind(manager)
+def _name_layers(region):
+    """Tell the proxies of a region whose they are."""
+    layer = region.backend
+    while isinstance(layer, proxy.ProxyBackend):
+        layer.region_name = region.name
+        layer = layer.proxied
+
+
+def _add(manager):
+    stamp = Stamp(manager)
     _stamps[manager._region_key] = stamp
     _compared[:] = sorted(_stamps.keys() - {_REVOCATION})
     return stamp
@@ -282,45 +285,6 @@ class Stamp:
 
     def new_id(self):
         return self._manager._generate_new_id()
-
-
-class _Growing(Stamp):
-    """The id of a region whose values are also dropped for what is new.
-
-    A second id, of no region, changes with the first unless something is
-    merely new. The first one tells by a note that the second can be trusted:
-    a Keystone without this patch changes the first alone, and writes none.
-    """
-
-    def __init__(self, manager):
-        super().__init__(manager)
-        name = manager._region_key.removeprefix(self.REGION_KEY_PREFIX)
-        self._changes = _add(
-            type(manager)(manager._invalidation_region, f'changes of {name}'),
-            Stamp,
-        )
-        id_note.always(manager, _NOTE)
-
-    def invalidate_region(self):
-        try:
-            self._changes.invalidate_region()
-        finally:
-            region_id = super().invalidate_region()
-        return region_id
-
-    def _is_grown_now(self):
-        key = self._region_key
-        try:
-            return id_note.read(_fetch([key])[key]) == _NOTE
-        except Exception:
-            return False
-
-    def grow(self):
-        """Give the region a new id, but for those who compare stamps."""
-        if CONF.cache_stamps.together and self._is_grown_now():
-            super().invalidate_region()
-        else:
-            self.invalidate_region()
 
 
 class _Ids(dict):

@@ -137,7 +137,7 @@ class ValidationCache:
         """Let those go on who wait for the answer to a request."""
         self._flights.land(look.key)
 
-    def keep(self, look, environ, recorder, body):
+    def keep(self, look, environ, recorder, body, trace):
         """Keep an answer, if it may be given again.
 
         :param look: the :class:`~keystone.token.validation_cache.entry.Look`
@@ -146,9 +146,13 @@ class ValidationCache:
         :param recorder: its
             :class:`~keystone.token.validation_cache.recorder.Recorder`
         :param body: bytes
+        :param trace: the :class:`~keystone.common.cache.facts.Trace` of the
+            request
         """
         try:
-            entry = recording.make(look, environ, recorder, body, self._policy)
+            entry = recording.make(
+                look, environ, recorder, body, self._policy, trace
+            )
         except recording.NotKept as reason:
             self.counts.note(f'not_kept: {reason}')
             return

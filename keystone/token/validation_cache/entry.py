@@ -12,6 +12,8 @@
 
 """What an answer rested on, kept with the answer."""
 
+from keystone.token.validation_cache import unchanged_facts
+
 
 class Entry:
     """An answer, and what must be unchanged for it to be given again.
@@ -24,15 +26,18 @@ class Entry:
     :param until: naive UTC datetime from which on it no longer holds
     :param replica: the :class:`~keystone.revoke.replica.EventReplica` that
         knows which tokens are revoked
+    :param facts: what :meth:`keystone.common.cache.facts.Trace.facts` gave of
+        it
     """
 
     __slots__ = (
-        'answer', 'began', 'cleared', 'made', 'policy', 'replica', 'stamps',
-        'tokens', 'until',
+        'answer', 'began', 'cleared', 'facts', 'made', 'policy', 'replica',
+        'stamps', 'tokens', 'until',
     )  # fmt: skip
 
-    def __init__(self, look, policy, answer, tokens, until, replica):
+    def __init__(self, look, policy, answer, tokens, until, replica, facts):
         self.answer = answer
+        self.facts = facts
         self.began = look.began
         # Number of the sync by whose events its tokens are not revoked.
         self.cleared = None
@@ -57,7 +62,10 @@ class Entry:
             # A clock that went back proves nothing.
             return 'clock'
         if self.stamps is not look.stamps and self.stamps != look.stamps:
-            return 'changed'
+            if not self._has_same_facts(look.stamps):
+                return 'changed'
+            # The facts were compared after these had been read.
+            self.stamps = look.stamps
         ours, now = self.policy, look.policy
         if ours.rules is not now.rules or ours.files != now.files:
             return 'policy'
@@ -73,6 +81,13 @@ class Entry:
             self.cleared = view.number
         return flaw
 
+    def _has_same_facts(self, stamps):
+        return (
+            self.facts is not None
+            and self.stamps.differs_in_single_values(stamps)
+            and unchanged_facts.COMPARED.are_same(self.facts, stamps)
+        )
+
     def _revoked_by(self, events):
         for token in self.tokens:
             if events.is_revoked(token):
@@ -82,7 +97,12 @@ class Entry:
     @property
     def own_size(self):
         """Bytes of what is not shared, about."""
-        return 1000 + 700 * len(self.tokens) + self.answer.own_size
+        return (
+            1000
+            + 700 * len(self.tokens)
+            + 200 * len(self.facts or ())
+            + self.answer.own_size
+        )
 
 
 class Look:

@@ -13,9 +13,11 @@
 """Which answers may be kept, and for how long."""
 
 import datetime
+import time
 
 from oslo_utils import timeutils
 
+from keystone.common.cache import lifetimes
 from keystone.common.cache import shared
 from keystone.common import provider_api
 import keystone.conf
@@ -107,7 +109,7 @@ def are_backends_settled():
     )
 
 
-def make(look, environ, recorder, body, policy_state):
+def make(look, environ, recorder, body, policy_state, trace):
     """Make the entry of an answer.
 
     :param look: the :class:`~.entry.Look` before the answer was made
@@ -115,6 +117,8 @@ def make(look, environ, recorder, body, policy_state):
     :param recorder: a :class:`~.recorder.Recorder`
     :param body: bytes
     :param policy_state: a :class:`~.policy_state.PolicyState`
+    :param trace: the :class:`~keystone.common.cache.facts.Trace` of the
+        request
     :returns: an :class:`~.entry.Entry`
     :raises NotKept: if the answer may not be given again
     """
@@ -143,7 +147,7 @@ def make(look, environ, recorder, body, policy_state):
         )
     except ValueError:
         raise NotKept('headers') from None
-    return entry(look, policy, answer, shown, seconds)
+    return entry(look, policy, answer, shown, seconds, trace)
 
 
 def demand_followed(*tokens):
@@ -163,7 +167,7 @@ def demand_followed(*tokens):
     return seconds
 
 
-def entry(look, policy, answer, shown, seconds):
+def entry(look, policy, answer, shown, seconds, trace):
     """Make the entry of what rests on tokens.
 
     :param look: the :class:`~.entry.Look` before it was made
@@ -171,6 +175,8 @@ def entry(look, policy, answer, shown, seconds):
     :param answer: what is kept
     :param shown: list with a (token, what it is shown as) for each
     :param seconds: what :func:`demand_followed` returned
+    :param trace: the :class:`~keystone.common.cache.facts.Trace` in which it
+        was made
     :returns: an :class:`~.entry.Entry`
     :raises NotKept: if there is nothing to check revocation by
     """
@@ -181,8 +187,14 @@ def entry(look, policy, answer, shown, seconds):
         raise NotKept('revocation')
     ends = look.now + datetime.timedelta(seconds=seconds)
     until = min(ends, *(_expiry(token) for token, _shown in shown))
+    # What is built on a cached value ends no later than that value.
+    left = trace.until(lifetimes.expiry) - time.time()
+    if left < seconds:
+        until = min(until, look.now + datetime.timedelta(seconds=left))
     values = tuple(_revocation_values(*each) for each in shown)
-    return entries.Entry(look, policy, answer, values, until, replica)
+    return entries.Entry(
+        look, policy, answer, values, until, replica, trace.facts()
+    )
 
 
 def _caller(environ):

@@ -40,14 +40,11 @@ class Store:
         :returns: an :class:`~keystone.token.validation_cache.entry.Entry`, or
             None
         """
-        entry = self._entries.get(key)
-        if entry is not None:
-            try:
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is not None:
                 self._entries.move_to_end(key)
-            except KeyError:
-                # Another thread has just taken it out.
-                pass
-        return entry
+            return entry
 
     def put(self, key, entry, most_entries, most_bytes):
         """Keep an entry, unless there is one of a later request.

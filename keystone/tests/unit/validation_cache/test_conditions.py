@@ -17,12 +17,16 @@ import threading
 
 import fixtures
 from oslo_utils import timeutils
+from testtools import matchers
 
+from keystone.common import cache
+from keystone.common.cache import health
 from keystone.common.cache import stamps
 from keystone.common import provider_api
 from keystone.models import revoke_model
 from keystone.revoke import core
 from keystone.tests import unit
+from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit.validation_cache import base
 
 PROVIDERS = provider_api.ProviderAPIs
@@ -65,7 +69,8 @@ class ConditionTests(base.ValidationCacheTestCase):
             self.cache.clear()
             self.ask(self.subject)
             (entry,) = self.cache._store._entries.values()
-            self.assertEqual(5, (entry.until - entry.made).total_seconds())
+            seconds = (entry.until - entry.made).total_seconds()
+            self.assertThat(seconds, matchers.LessThan(5.001))
             self.config_fixture.config(group=section, cache_time=None)
 
     def test_expired_subject(self):
@@ -74,6 +79,7 @@ class ConditionTests(base.ValidationCacheTestCase):
             self.config_fixture.config(group=section, cache_time=9999)
         self.config_fixture.config(group='cache', expiration_time=9999)
         self.cache.clear()
+        shared_cache.forget_callers()
         self.ask(self.subject)
         self.at(seconds=3000)
         with self.counted(hit=1):
@@ -126,11 +132,82 @@ class ConditionTests(base.ValidationCacheTestCase):
         self.assertNoHit(self.subject, status=http.client.UNAUTHORIZED)
 
     def test_changed(self):
-        stamps.written()
+        cache.CACHE_REGION.invalidate()
 
         with self.counted(miss__changed=1, kept=1):
             self.ask(self.subject)
         self.assertHit(self.subject)
+
+    def test_value_that_it_does_not_rest_on(self):
+        before = self.ask(self.subject)
+        stamps.written()
+
+        self.assertSame(before, self.assertHit(self.subject))
+
+    def test_value_that_it_rests_on(self):
+        PROVIDERS.identity_api.get_user.invalidate(
+            PROVIDERS.identity_api, self.user_id
+        )
+
+        with self.counted(miss__changed=1, kept=1):
+            self.ask(self.subject)
+        self.assertHit(self.subject)
+
+    def test_what_others_do(self):
+        before = self.ask(self.subject)
+        user = unit.create_user(PROVIDERS.identity_api, self.domain_id)
+        project = unit.new_project_ref(domain_id=self.domain_id)
+        role = unit.new_role_ref()
+        for change, *args in (
+            (PROVIDERS.resource_api.create_project, project['id'], project),
+            (PROVIDERS.role_api.create_role, role['id'], role),
+            (
+                PROVIDERS.assignment_api.add_role_to_user_and_project,
+                user['id'],
+                project['id'],
+                role['id'],
+            ),
+            (
+                PROVIDERS.resource_api.update_project,
+                project['id'],
+                {'description': 'new'},
+            ),
+            (
+                PROVIDERS.assignment_api.delete_grant,
+                role['id'],
+                user['id'],
+                None,
+                None,
+                project['id'],
+            ),
+            (
+                PROVIDERS.identity_api.update_user,
+                user['id'],
+                {'enabled': False},
+            ),
+            (PROVIDERS.identity_api.delete_user, user['id']),
+            (PROVIDERS.resource_api.delete_project, project['id']),
+        ):
+            change(*args)
+            kept = self.cache.counts['kept']
+            self.assertSame(before, self.ask(self.subject))
+            self.assertEqual(kept, self.cache.counts['kept'], change)
+
+    def test_facts_that_cannot_be_read(self):
+        stamps.written()
+        self.useFixture(
+            fixtures.MockPatch(
+                'keystone.common.cache.facts.read', side_effect=OSError
+            )
+        )
+        self.useFixture(
+            fixtures.MockPatch(
+                'keystone.common.cache.health.SERVERS', health.Health()
+            )
+        )
+
+        with self.counted(miss__changed=1, kept=1):
+            self.ask(self.subject)
 
     def test_project_disabled(self):
         self.patch(
@@ -295,7 +372,7 @@ class LateTests(base.ValidationCacheTestCase):
         thread = threading.Thread(target=self.ask, args=(subject,))
         thread.start()
         self.assertTrue(held.wait(20))
-        stamps.written()
+        cache.CACHE_REGION.invalidate()
         go.set()
         thread.join(20)
 
@@ -313,7 +390,7 @@ class LateTests(base.ValidationCacheTestCase):
     def test_early_request_leaves_a_later_answer(self):
         subject = self.get_scoped_token()
         early = self.cache.look(self.environ(subject))
-        stamps.written()
+        cache.CACHE_REGION.invalidate()
         with self.counted(miss__unknown=1, kept=1):
             self.ask(subject)
 
@@ -325,7 +402,7 @@ class LateTests(base.ValidationCacheTestCase):
         subject = self.get_scoped_token()
         look = self.cache.look
         early = look(self.environ(subject))
-        stamps.written()
+        cache.CACHE_REGION.invalidate()
         held, go = self.hold()
         thread = threading.Thread(target=self.ask, args=(subject,))
         thread.start()

@@ -38,6 +38,7 @@ def make(number=0, began=0, catalog=b'"catalog": []', project=None, body=b''):
         ({'audit_id': str(number)},),
         None,
         None,
+        None,
     )
 
 

@@ -14,6 +14,7 @@
 
 import logging
 
+from keystone.common.cache import facts
 import keystone.conf
 from keystone.server.flask.request_processing.middleware import cache_report
 from keystone.token.validation_cache import cache as validation_cache
@@ -77,11 +78,12 @@ class ValidationCacheMiddleware:
 
     def _ask(self, look, environ, start_response):
         recorder = recorders.Recorder(start_response)
-        chunks = self._app(environ, recorder)
-        if recorder.status != '200 OK' or not recorder.is_whole:
-            return chunks
-        body = recorder.collect(chunks)
-        self.cache.keep(look, environ, recorder, body)
+        with facts.tracing() as trace:
+            chunks = self._app(environ, recorder)
+            if recorder.status != '200 OK' or not recorder.is_whole:
+                return chunks
+            body = recorder.collect(chunks)
+        self.cache.keep(look, environ, recorder, body, trace)
         return [body]
 
 

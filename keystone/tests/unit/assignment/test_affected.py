@@ -1,0 +1,226 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Whose computed role assignments a write drops."""
+
+import threading
+
+from oslo_context import context as oslo_context
+import sqlalchemy
+from sqlalchemy import event
+
+from keystone.assignment import affected
+from keystone import assignment
+from keystone.common import cache
+from keystone.common import provider_api
+from keystone.tests import unit
+from keystone.tests.unit import test_v3
+
+PROVIDERS = provider_api.ProviderAPIs
+REGION = assignment.COMPUTED_ASSIGNMENTS_REGION
+
+
+class AffectedTests(test_v3.RestfulTestCase):
+    """A change drops the roles of those concerned, and of no other user."""
+
+    def setUp(self):
+        super().setUp()
+        self.other = unit.create_user(PROVIDERS.identity_api, self.domain_id)
+        self.extra = unit.new_role_ref()
+        PROVIDERS.role_api.create_role(self.extra['id'], self.extra)
+        PROVIDERS.assignment_api.create_grant(
+            self.role_id,
+            user_id=self.other['id'],
+            project_id=self.project_id,
+        )
+        group = unit.new_group_ref(domain_id=self.domain_id)
+        self.group = PROVIDERS.identity_api.create_group(group)
+
+    def roles(self, user_id):
+        """The roles of a user on the project, and whether they were read."""
+        oslo_context.RequestContext(overwrite=True)
+        statements = []
+
+        def note(*args):
+            statements.append(args[2])
+
+        event.listen(sqlalchemy.Engine, 'before_cursor_execute', note)
+        try:
+            roles = PROVIDERS.assignment_api.get_roles_for_user_and_project(
+                user_id, self.project_id
+            )
+        finally:
+            event.remove(sqlalchemy.Engine, 'before_cursor_execute', note)
+        return set(roles), bool(statements)
+
+    def grant(self, role_id=None, **actor):
+        PROVIDERS.assignment_api.create_grant(
+            role_id or self.extra['id'], project_id=self.project_id, **actor
+        )
+
+    def remove(self, **actor):
+        PROVIDERS.assignment_api.delete_grant(
+            self.extra['id'], project_id=self.project_id, **actor
+        )
+
+    def assertDrops(self, change, *args, **kwargs):
+        """Demand that a change is seen for one user, and touches no other."""
+        self.roles(self.user_id)
+        self.roles(self.other['id'])
+        self.assertFalse(self.roles(self.other['id'])[1])
+
+        change(*args, **kwargs)
+
+        self.assertFalse(self.roles(self.other['id'])[1])
+        return self.roles(self.user_id)[0]
+
+    def test_grant(self):
+        roles = self.assertDrops(self.grant, user_id=self.user_id)
+        self.assertIn(self.extra['id'], roles)
+
+        roles = self.assertDrops(self.remove, user_id=self.user_id)
+        self.assertNotIn(self.extra['id'], roles)
+
+    def test_grant_of_a_group(self):
+        add = PROVIDERS.identity_api.add_user_to_group
+        self.assertDrops(add, self.user_id, self.group['id'])
+        roles = self.assertDrops(self.grant, group_id=self.group['id'])
+        self.assertIn(self.extra['id'], roles)
+
+        roles = self.assertDrops(self.remove, group_id=self.group['id'])
+        self.assertNotIn(self.extra['id'], roles)
+
+    def test_membership(self):
+        self.grant(group_id=self.group['id'])
+        roles = self.assertDrops(
+            PROVIDERS.identity_api.add_user_to_group,
+            self.user_id,
+            self.group['id'],
+        )
+        self.assertIn(self.extra['id'], roles)
+
+        roles = self.assertDrops(
+            PROVIDERS.identity_api.remove_user_from_group,
+            self.user_id,
+            self.group['id'],
+        )
+        self.assertNotIn(self.extra['id'], roles)
+
+    def test_group_deleted(self):
+        self.grant(group_id=self.group['id'])
+        PROVIDERS.identity_api.add_user_to_group(
+            self.user_id, self.group['id']
+        )
+        roles = self.assertDrops(
+            PROVIDERS.identity_api.delete_group, self.group['id']
+        )
+        self.assertNotIn(self.extra['id'], roles)
+
+    def test_inherited_grant(self):
+        roles = self.assertDrops(
+            PROVIDERS.assignment_api.create_grant,
+            self.extra['id'],
+            user_id=self.user_id,
+            domain_id=self.domain_id,
+            inherited_to_projects=True,
+        )
+        self.assertIn(self.extra['id'], roles)
+
+    def test_user_created_and_deleted(self):
+        def change():
+            user = unit.create_user(PROVIDERS.identity_api, self.domain_id)
+            self.grant(user_id=user['id'])
+            PROVIDERS.identity_api.delete_user(user['id'])
+
+        self.assertDrops(change)
+        self.assertFalse(self.roles(self.user_id)[1])
+
+    def test_project_created_and_deleted(self):
+        def change():
+            ref = unit.new_project_ref(domain_id=self.domain_id)
+            PROVIDERS.resource_api.create_project(ref['id'], ref)
+            PROVIDERS.resource_api.delete_project(ref['id'])
+
+        self.assertDrops(change)
+        self.assertFalse(self.roles(self.user_id)[1])
+
+    def test_large_group_drops_everything(self):
+        self.roles(self.user_id)
+        affected.drop_users(REGION, map(str, range(1001)))
+
+        self.assertTrue(self.roles(self.user_id)[1])
+
+    def test_implied_role_drops_everything(self):
+        self.roles(self.user_id)
+        PROVIDERS.role_api.create_implied_role(self.role_id, self.extra['id'])
+
+        roles, were_read = self.roles(self.user_id)
+        self.assertTrue(were_read)
+        self.assertIn(self.extra['id'], roles)
+
+    def test_unpatched_nodes_see_it(self):
+        self.config_fixture.config(group='cache_stamps', unpatched_nodes=True)
+        manager = REGION.region_invalidator._region_manager
+        oslo_context.RequestContext(overwrite=True)
+        before = manager.region_id
+        self.grant(user_id=self.user_id)
+        oslo_context.RequestContext(overwrite=True)
+
+        self.assertNotEqual(before, manager.region_id)
+
+    def test_late_reader(self):
+        """Roles read before a change are not used after it."""
+        driver = PROVIDERS.assignment_api.driver
+        read, go = threading.Event(), threading.Event()
+        list_assignments = driver.list_role_assignments
+
+        def slow(*args, **kwargs):
+            found = list_assignments(*args, **kwargs)
+            read.set()
+            go.wait(20)
+            return found
+
+        driver.list_role_assignments = slow
+        reader = threading.Thread(target=self.roles, args=(self.user_id,))
+        reader.start()
+        self.assertTrue(read.wait(20))
+        driver.list_role_assignments = list_assignments
+        self.grant(user_id=self.user_id)
+        go.set()
+        reader.join(20)
+
+        self.assertIn(self.extra['id'], self.roles(self.user_id)[0])
+
+
+class CachedUserTests(test_v3.RestfulTestCase):
+    """A disabled user is dropped alone."""
+
+    def test_disabled(self):
+        manager = cache.CACHE_REGION.region_invalidator._region_manager
+        user = unit.create_user(PROVIDERS.identity_api, self.domain_id)
+        name = user['name'], self.domain_id
+        for _ in range(2):
+            oslo_context.RequestContext(overwrite=True)
+            PROVIDERS.identity_api.get_user(user['id'])
+            PROVIDERS.identity_api.get_user_by_name(*name)
+        before = manager.region_id
+
+        PROVIDERS.identity_api.update_user(user['id'], {'enabled': False})
+        oslo_context.RequestContext(overwrite=True)
+
+        self.assertEqual(before, manager.region_id)
+        self.assertFalse(
+            PROVIDERS.identity_api.get_user(user['id'])['enabled']
+        )
+        self.assertFalse(
+            PROVIDERS.identity_api.get_user_by_name(*name)['enabled']
+        )
