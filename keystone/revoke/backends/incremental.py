@@ -103,23 +103,17 @@ class IncrementalRead(abc.ABC):
         """
 
 
-class _Context:
-    """A transaction context of its own.
-
-    A read within a transaction that the thread has open might see the table
-    as it was when that transaction began.
-    """
-
-
 def _connection():
     root = (
         enginefacade
         if sql.core._TESTING_USE_GLOBAL_CONTEXT_MANAGER
         else sql.core._get_main_context_manager()
     )
-    # The primary database: what [database] slave_connection names may lack
-    # an event that was answered.
-    return root.writer.connection.using(_Context())
+    # Not one of the enginefacade: within a transaction that the thread has
+    # open, it might see the table as it was when that began. And one to the
+    # primary database: what [database] slave_connection names may lack an
+    # event that was answered.
+    return root.writer.get_engine().connect()
 
 
 @contextlib.contextmanager
