@@ -68,9 +68,7 @@ def in_keys(
     region.function_key_generator = of_function
 
 
-def drop(
-    region: dogpile_region.CacheRegion, subjects: Iterable[str]
-) -> None:
+def drop(region: dogpile_region.CacheRegion, subjects: Iterable[str]) -> None:
     """Drop what is cached about some subjects in a region.
 
     Within a write, when it is over, too: see

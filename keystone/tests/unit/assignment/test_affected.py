@@ -18,8 +18,8 @@ from oslo_context import context as oslo_context
 import sqlalchemy
 from sqlalchemy import event
 
-from keystone.assignment import affected
 from keystone import assignment
+from keystone.assignment import affected
 from keystone.common import cache
 from keystone.common import provider_api
 from keystone.tests import unit
@@ -38,9 +38,7 @@ class AffectedTests(test_v3.RestfulTestCase):
         self.extra = unit.new_role_ref()
         PROVIDERS.role_api.create_role(self.extra['id'], self.extra)
         PROVIDERS.assignment_api.create_grant(
-            self.role_id,
-            user_id=self.other['id'],
-            project_id=self.project_id,
+            self.role_id, user_id=self.other['id'], project_id=self.project_id
         )
         group = unit.new_group_ref(domain_id=self.domain_id)
         self.group = PROVIDERS.identity_api.create_group(group)
