@@ -39,6 +39,9 @@ from keystone.common.cache import stamps
 
 _FINGERPRINT = 16  # bytes
 
+#: Attribute of what :func:`apart` makes of a function: that function.
+TRACED = '_traced_function'
+
 _trace: contextvars.ContextVar[Any] = contextvars.ContextVar(
     'trace', default=None
 )
@@ -171,6 +174,7 @@ def apart(function: Any, is_kept: Any = None) -> Any:
             trace.note_past_cache()
         return result
 
+    setattr(wrapper, TRACED, function)
     return wrapper
 
 

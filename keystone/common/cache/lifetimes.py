@@ -94,8 +94,10 @@ def get_memoization_decorator(conf, region, group, expiration_group=None):
 
 
 def _key_generator(generator, cache_time):
-    def for_function(*args, **kwargs):
-        generate = generator(*args, **kwargs)
+    def for_function(namespace, function, **kwargs):
+        # Keys are made from the signature of the function itself.
+        function = getattr(function, facts.TRACED, function)
+        generate = generator(namespace, function, **kwargs)
 
         @functools.wraps(generate)
         def key(*args, **kwargs):

@@ -13,6 +13,8 @@
 import uuid
 
 from dogpile.cache import api
+from dogpile.cache import region as dogpile_region
+from oslo_cache import core as oslo_cache
 
 from keystone.common import cache
 from keystone.common.cache import backend_writes
@@ -20,6 +22,7 @@ from keystone.common.cache import lifetimes
 from keystone.common.cache import stamps
 import keystone.conf
 from keystone.conf import opts
+from keystone.tests import unit
 from keystone.tests.unit.cache_lifetimes import base
 
 CONF = keystone.conf.CONF
@@ -292,3 +295,32 @@ class OptionTests(base.CacheTestCase):
     def test_listed_for_the_sample(self):
         options = dict(opts.list_opts())['cache']
         self.assertIn('expire_in_backend', [one.name for one in options])
+
+
+class KeyTests(unit.TestCase):
+    """All processes, and other releases, find values by the same keys."""
+
+    def test_keys_hold_no_objects(self):
+        keys = []
+
+        def note(key):
+            keys.append(key)
+            return key
+
+        region = dogpile_region.make_region(
+            function_key_generator=(
+                oslo_cache.create_region().function_key_generator
+            ),
+            key_mangler=note,
+        ).configure('dogpile.cache.memory')
+        memoize = lifetimes.get_memoization_decorator(CONF, region, 'token')
+
+        class Manager:
+            @memoize
+            def get(self, one):
+                return one
+
+        Manager().get('this')
+
+        module = Manager.__module__
+        self.assertEqual({f'{module}:get|this'}, set(keys))
