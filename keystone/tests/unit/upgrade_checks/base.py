@@ -17,6 +17,7 @@ import os
 import subprocess
 import sys
 
+from cryptography import fernet
 import fixtures
 import sqlalchemy
 
@@ -32,6 +33,10 @@ class StatusTestCase(unit.BaseTestCase):
     def setUp(self):
         super().setUp()
         self.folder = self.useFixture(fixtures.TempDir()).path
+        self.keys = self.useFixture(fixtures.TempDir()).path
+        for name in ('0', '1'):
+            with open(os.path.join(self.keys, name), 'wb') as file:
+                file.write(fernet.Fernet.generate_key())
         self.database = f'sqlite:///{self.folder}/keystone.db'
         engine = sqlalchemy.create_engine(self.database)
         self.addCleanup(engine.dispose)
@@ -45,7 +50,7 @@ class StatusTestCase(unit.BaseTestCase):
         :returns: its path
         """
         path = os.path.join(self.folder, 'keystone.conf')
-        keys = {'key_repository': self.folder}
+        keys = {'key_repository': self.keys}
         options = {
             'database': {'connection': self.database},
             'fernet_tokens': keys,
