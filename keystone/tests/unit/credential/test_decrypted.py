@@ -11,6 +11,7 @@
 # under the License.
 
 import os
+import shutil
 
 from keystone.cmd import cli
 from keystone.common import fernet_utils
@@ -197,8 +198,8 @@ class KeyTests(s3_base.S3TestCase):
         self.assertEqual(fernet.MAX_ACTIVE_KEYS + 1, len(hashes))
 
     def test_removed_key(self):
-        for name in os.listdir(CONF.credential.key_repository):
-            os.remove(os.path.join(CONF.credential.key_repository, name))
+        shutil.rmtree(CONF.credential.key_repository)
+        os.mkdir(CONF.credential.key_repository)
 
         self.assertRaises(
             keystone.exception.CredentialEncryptionError,
