@@ -1,0 +1,74 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import uuid
+
+from keystone.common import authorization
+from keystone.common import provider_api
+from keystone.tests import unit
+from keystone.tests.unit.revoke import base
+
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class RoleRenamedTests(base.TokenTestCase):
+    """A new name of a role in the tokens of an application credential."""
+
+    def setUp(self):
+        super().setUp()
+        credential = unit.new_application_credential_ref(
+            roles=[{'id': self.role_id}], secret=uuid.uuid4().hex
+        )
+        credential.update(user_id=self.user_id, project_id=self.project_id)
+        PROVIDERS.application_credential_api.create_application_credential(
+            credential
+        )
+        self.token = PROVIDERS.token_provider_api.issue_token(
+            self.user_id,
+            ['application_credential'],
+            project_id=self.project_id,
+            app_cred_id=credential['id'],
+        )
+
+    def names(self):
+        """Names of the roles that the token's validation shows."""
+        response = self.get(
+            '/auth/tokens',
+            headers={authorization.SUBJECT_TOKEN_HEADER: self.token.id},
+        )
+        return [role['name'] for role in response.result['token']['roles']]
+
+    def rename(self):
+        name = uuid.uuid4().hex
+        self.patch(f'/roles/{self.role_id}', body={'role': {'name': name}})
+        return name
+
+    def test_subject(self):
+        self.assertEqual([self.role['name']], self.names())
+
+        name = self.rename()
+
+        self.assertEqual([name], self.names())
+
+    def test_caller(self):
+        """Policy rules see the new name."""
+        self.assertEqual([self.role['name']], self.names())
+
+        name = self.rename()
+
+        response = self.get(
+            '/auth/tokens',
+            token=self.token.id,
+            headers={authorization.SUBJECT_TOKEN_HEADER: self.token.id},
+        )
+        seen = response.request.environ[authorization.AUTH_CONTEXT_ENV]
+        self.assertEqual([name], seen['roles'])
