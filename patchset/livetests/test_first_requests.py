@@ -17,6 +17,7 @@ from concurrent import futures
 import http.client
 import os
 import pathlib
+import shutil
 import threading
 
 import fixtures
@@ -27,6 +28,7 @@ from patchset import environment
 from patchset import pins
 from patchset import trees
 from patchset.livetests import keystones
+from patchset.services import apache
 from patchset.services import memcached
 from patchset.services import server
 
@@ -97,3 +99,23 @@ class FirstRequestsTests(testtools.TestCase):
             self.keystone.restart()
             counts += self.count(client, token)
         self.assertEqual({http.client.OK: ROUNDS * TOGETHER}, counts)
+
+    def test_mod_wsgi(self):
+        web = apache.Apache(self.keystone)
+        self.hand_over(web.user)
+        client = keystones.Client(web)
+        counts = collections.Counter()
+        token = None
+        for _ in range(1 + ROUNDS):
+            with web:
+                if token is None:
+                    token = self.issue(client)
+                else:
+                    counts += self.count(client, token)
+        self.assertEqual({http.client.OK: ROUNDS * TOGETHER}, counts)
+
+    def hand_over(self, user):
+        """Let the web server's user have the Keystone's files."""
+        if user:
+            for path in (self.folder, *self.folder.rglob('*')):
+                shutil.chown(path, user)

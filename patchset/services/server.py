@@ -61,6 +61,7 @@ class Server:
     name = None
     users = ('nobody',)  # to become one of them, for root
     stop_signal = signal.SIGTERM
+    patience = PATIENCE
 
     def __init__(self, folder=None):
         self._parent = folder
@@ -123,12 +124,12 @@ class Server:
     def _listens(self):
         self.port = free_port()
         self._process = self._spawn(self._command())
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + self.patience
         while not self._answers():
             if self._process.poll() is not None:
                 return False
             if time.monotonic() > deadline:
-                raise self._error(f'did not answer within {PATIENCE} s')
+                raise self._error(f'did not answer within {self.patience} s')
             time.sleep(0.05)
         return True
 

@@ -1,0 +1,103 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Keystone under a private Apache with mod_wsgi."""
+
+import http.client
+
+from patchset import child
+from patchset import wsgi
+from patchset.services import server
+
+MODULES = '/usr/lib/apache2/modules'
+
+_CONFIGURATION = """\
+ServerRoot {folder}
+ServerName localhost
+Listen 127.0.0.1:{port}
+PidFile {folder}/pid
+DefaultRuntimeDir {folder}
+ErrorLog {folder}/log
+LimitRequestFieldSize {headers}
+LimitRequestLine {headers}
+LoadModule mpm_event_module {modules}/mod_mpm_event.so
+LoadModule authz_core_module {modules}/mod_authz_core.so
+LoadModule wsgi_module {modules}/mod_wsgi.so
+WSGISocketPrefix {folder}/wsgi
+WSGIDaemonProcess keystone processes={processes} threads={threads} \
+home={folder} python-home={home} python-path={tree}
+WSGIScriptAlias / {application} \
+process-group=keystone application-group=%{{GLOBAL}}
+WSGIPassAuthorization On
+<Location />
+    Require all granted
+</Location>
+"""
+
+
+class Apache(server.Server):
+    """An Apache whose mod_wsgi serves a Keystone that was prepared.
+
+    Its user has to be able to read the tree and the environment, and to
+    read and write the Keystone's files. The Python of the environment has
+    to be the distribution's, which mod_wsgi is linked with.
+
+    :param keystone: a :class:`patchset.deployment.Deployment` that is
+        prepared and not started
+    """
+
+    name = 'apache2'
+    users = ('www-data', 'nobody')
+    patience = 300  # at the first start, all of Keystone is compiled
+
+    def __init__(self, keystone):
+        super().__init__()
+        self._keystone = keystone
+
+    def _prepare(self):
+        # It opens its log by itself.
+        self._write(self.log.name, '')
+
+    def _command(self):
+        keystone = self._keystone
+        configuration = _CONFIGURATION.format(
+            folder=self.folder,
+            port=self.port,
+            modules=MODULES,
+            headers=wsgi.HEADERS,
+            processes=keystone.processes,
+            threads=keystone.threads,
+            home=keystone.environment.path,
+            tree=keystone.tree,
+            application=keystone.tree / 'keystone' / 'wsgi' / 'api.py',
+        )
+        variables = {
+            **wsgi.variables(keystone.environment, keystone.tree),
+            'OS_KEYSTONE_CONFIG_FILES': keystone.state.path / 'keystone.conf',
+            # Those of other users cannot be read.
+            'PYTHONPYCACHEPREFIX': keystone.state.path / 'pycache',
+        }
+        return [
+            'env', '-i', *(f'{name}={variables[name]}' for name in variables),
+            child.find('apache2'), '-DFOREGROUND',
+            '-f', self._write('apache2.conf', configuration),
+        ]  # fmt: skip
+
+    def _answers(self):
+        connection = http.client.HTTPConnection('127.0.0.1', self.port)
+        try:
+            connection.request('GET', '/v3')
+            return connection.getresponse().status == http.client.OK
+        except OSError:
+            return False
+        finally:
+            connection.close()
