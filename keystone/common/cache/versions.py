@@ -58,9 +58,13 @@ def in_keys(
         signature = inspect.signature(function)
 
         def key(*args: Any, **kwargs: Any) -> str:
-            arguments = signature.bind(*args, **kwargs).arguments
-            subject = subject_of(function.__name__, arguments)
             text = generate(*args, **kwargs)
+            try:
+                arguments = signature.bind(*args, **kwargs).arguments
+            except TypeError:
+                # The key of no value: upstream's tests invalidate such ones.
+                return text
+            subject = subject_of(function.__name__, arguments)
             return text if subject is None else f'{text}:{_version(subject)}'
 
         return key
