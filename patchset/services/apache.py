@@ -80,20 +80,24 @@ class Apache(server.Server):
             tree=keystone.tree,
             application=keystone.tree / 'keystone' / 'wsgi' / 'api.py',
         )
-        variables = {
+        return [
+            child.find('apache2'), '-DFOREGROUND',
+            '-f', self._write('apache2.conf', configuration),
+        ]  # fmt: skip
+
+    def _variables(self):
+        keystone = self._keystone
+        return {
             **wsgi.variables(keystone.environment, keystone.tree),
             'OS_KEYSTONE_CONFIG_FILES': keystone.state.path / 'keystone.conf',
             # Those of other users cannot be read.
             'PYTHONPYCACHEPREFIX': keystone.state.path / 'pycache',
         }
-        return [
-            'env', '-i', *(f'{name}={variables[name]}' for name in variables),
-            child.find('apache2'), '-DFOREGROUND',
-            '-f', self._write('apache2.conf', configuration),
-        ]  # fmt: skip
 
     def _answers(self):
-        connection = http.client.HTTPConnection('127.0.0.1', self.port)
+        connection = http.client.HTTPConnection(
+            '127.0.0.1', self.port, timeout=self.patience
+        )
         try:
             connection.request('GET', '/v3')
             return connection.getresponse().status == http.client.OK

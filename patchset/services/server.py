@@ -26,7 +26,6 @@ import time
 from patchset import child
 from patchset import errors
 
-PATIENCE = 60  # seconds that a server has to answer
 _TELLING = re.compile(r'error|fatal|denied', re.I)  # lines of a log
 TRIES = 3  # ports to try: another program may take one in between
 
@@ -61,7 +60,7 @@ class Server:
     name = None
     users = ('nobody',)  # to become one of them, for root
     stop_signal = signal.SIGTERM
-    patience = PATIENCE
+    patience = 60  # seconds that it has to answer
 
     def __init__(self, folder=None):
         self._parent = folder
@@ -137,7 +136,7 @@ class Server:
         with open(self.log, 'a') as log:
             return child.start(
                 command, user=self.user, cwd=self.folder,
-                stdout=log, stderr=log,
+                env=self._variables(), stdout=log, stderr=log,
             )  # fmt: skip
 
     def _run(self, command):
@@ -171,6 +170,9 @@ class Server:
     def _command(self):
         """Words of the command that serves on ``self.port``."""
         raise NotImplementedError
+
+    def _variables(self):
+        """The server's environment; None for that of this program."""
 
     def _answers(self):
         """Whether this very server, and no other, answers on the port."""
