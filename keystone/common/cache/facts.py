@@ -178,16 +178,6 @@ def apart(function: Any, is_kept: Any = None) -> Any:
     return wrapper
 
 
-def fresh(memoized: Any, *args: Any) -> Any:
-    """Call a memoized function, past the cache if this thread traces.
-
-    What the function reads is then part of what is traced.
-    """
-    if _trace.get() is None:
-        return memoized(*args)
-    return memoized.original(*args)
-
-
 def fingerprint(stored: bytes) -> bytes:
     """Tell a stored value from all others."""
     return hashlib.blake2b(stored, digest_size=_FINGERPRINT).digest()
