@@ -126,6 +126,35 @@ class Routes(unittest.TestCase):
         one, two = self.built('-', 1)[0][1], self.built('-', 1)[0][1]
         self.assertIsNot(one._build.__func__, two._build.__func__)
 """
+_STATEMENTS = """
+import unittest
+
+import sqlalchemy
+from sqlalchemy.ext import compiler
+from sqlalchemy.sql import functions
+
+compiled = []
+
+
+class counted(functions.GenericFunction):
+    inherit_cache = True
+
+
+@compiler.compiles(counted)
+def compile(element, how, **options):
+    compiled.append(element)
+    return '2'
+
+
+class Statements(unittest.TestCase):
+    def test_compiled_each_time(self):
+        for number in (1, 3):
+            engine = sqlalchemy.create_engine('sqlite://')
+            one = sqlalchemy.select(counted() + number)
+            with engine.connect() as connection:
+                self.assertEqual(2 + number, connection.scalar(one))
+        self.assertEqual(2, len(compiled))
+"""
 _GARBAGE = """
 import gc
 import unittest
@@ -338,6 +367,14 @@ class SuiteTestCase(testtools.TestCase):
         for quick, failed in ((False, set()), (True, {often})):
             report = self.suite(quick=quick).run('test_routes')
             self.assertEqual(2, report.result.total)
+            self.assertEqual(failed, set(report.failed))
+
+    def test_statements_are_compiled_once_where_asked(self):
+        self.write('small/test_statements.py', _STATEMENTS)
+        name = 'small.test_statements.Statements.test_compiled_each_time'
+        for quick, failed in ((False, set()), (True, {name})):
+            report = self.suite(quick=quick).run('test_statements')
+            self.assertEqual(1, report.result.total)
             self.assertEqual(failed, set(report.failed))
 
     def test_a_set_runs_until_a_test_of_it_fails(self):
