@@ -361,21 +361,26 @@ class SuiteTestCase(testtools.TestCase):
         }
         self.assertEqual({False: False, True: True}, found)
 
-    def test_routes_are_compiled_once_where_asked(self):
-        self.write('small/test_routes.py', _ROUTES)
-        often = 'small.test_routes.Routes.test_compiled_each_time'
-        for quick, failed in ((False, set()), (True, {often})):
-            report = self.suite(quick=quick).run('test_routes')
-            self.assertEqual(2, report.result.total)
+    def assertOnceWhereAsked(self, text, total, each_time):
+        """A module's test that work is done each time fails where quick.
+
+        :param total: number of tests in the module
+        :param each_time: id of that test in it
+        """
+        self.write('small/test_work.py', text)
+        failing = {f'small.test_work.{each_time}'}
+        for quick, failed in ((False, set()), (True, failing)):
+            report = self.suite(quick=quick).run('test_work')
+            self.assertEqual(total, report.result.total)
             self.assertEqual(failed, set(report.failed))
 
+    def test_routes_are_compiled_once_where_asked(self):
+        self.assertOnceWhereAsked(_ROUTES, 2, 'Routes.test_compiled_each_time')
+
     def test_statements_are_compiled_once_where_asked(self):
-        self.write('small/test_statements.py', _STATEMENTS)
-        name = 'small.test_statements.Statements.test_compiled_each_time'
-        for quick, failed in ((False, set()), (True, {name})):
-            report = self.suite(quick=quick).run('test_statements')
-            self.assertEqual(1, report.result.total)
-            self.assertEqual(failed, set(report.failed))
+        self.assertOnceWhereAsked(
+            _STATEMENTS, 1, 'Statements.test_compiled_each_time'
+        )
 
     def test_a_set_runs_until_a_test_of_it_fails(self):
         for name, how in (
