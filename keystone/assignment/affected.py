@@ -12,21 +12,23 @@
 
 """Whose cached role assignments a change concerns.
 
-Upstream drops the computed assignments of everybody at each change. Here what
-was computed for one user in one scope is kept under a version of that user,
-and any other list under one of all lists, see
-:mod:`keystone.common.cache.versions`. A change drops the versions of the users
-whom it concerns, and that of the lists.
+Upstream drops the computed assignments of everybody at each change. Here the
+key of what was computed for one user in one scope holds an id of that user,
+and the key of any other list an id of all lists. A change gives new ids to the
+users whom it concerns and to the lists. Other releases, which know the id of
+the region alone, see that change as well.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable
+import inspect
 from typing import Any
 
 from dogpile.cache import region as dogpile_region
+import sqlalchemy
 
-from keystone.common.cache import versions
+from keystone.common.cache import after_write
 from keystone.common import provider_api
-from keystone import exception
+from keystone.common import sql
 
 PROVIDERS = provider_api.ProviderAPIs
 
@@ -35,24 +37,38 @@ _LARGEST_GROUP = 1000
 _LISTS = 'assignments: lists'
 
 
+def _id_of_user(user_id: str) -> str:
+    return f'assignments: {user_id}'
+
+
 def kept_by_user(
     region: dogpile_region.CacheRegion,
 ) -> dogpile_region.CacheRegion:
-    """Let the keys of a region hold the version of the user they are about."""
-    versions.in_keys(region, _subject)
+    """Let the keys of a region hold the id of the user they are about."""
+    generator = region.function_key_generator
+
+    def of_function(namespace: str, function: Callable, **kwargs: Any) -> Any:
+        generate = generator(namespace, function, **kwargs)
+        signature = inspect.signature(function)
+
+        def key(*args: Any, **kwargs: Any) -> str:
+            arguments = signature.bind(*args, **kwargs).arguments
+            ids = _manager(region).ids
+            return f'{generate(*args, **kwargs)}:{ids.read(_id(arguments))!r}'
+
+        return key
+
+    region.function_key_generator = of_function
     return region
 
 
-def _subject(_name: str, arguments: dict[str, Any]) -> str:
+def _id(arguments: dict[str, Any]) -> str:
+    """Name of the id for what a function is asked."""
     user_id = arguments.get('user_id') or arguments.get('trustor_id')
     is_scoped = arguments.get('project_id') or arguments.get('domain_id')
     if user_id and is_scoped and not arguments.get('include_names'):
-        return _of_user(user_id)
+        return _id_of_user(user_id)
     return _LISTS
-
-
-def _of_user(user_id: str) -> str:
-    return f'assignments: {user_id}'
 
 
 def drop(
@@ -62,27 +78,81 @@ def drop(
 ) -> None:
     """Drop what was computed for a user, or for the members of a group."""
     if user_id:
-        drop_users(region, [user_id])
-        return
-    try:
-        members = PROVIDERS.identity_api.list_users_in_group(group_id)
-    except exception.NotFound:
-        region.invalidate()
+        _drop(region, (user_id,))
+    elif group_id:
+        drop_members(region, group_id)
     else:
-        drop_users(region, [user['id'] for user in members])
+        region.invalidate()
+
+
+def drop_members(region: dogpile_region.CacheRegion, group_id: str) -> None:
+    """Drop what was computed for the members of a group."""
+    drop_users(region, members(group_id))
+
+
+def members(group_id: str) -> list[str] | None:
+    """Ids of all users in a group; None if they cannot be told."""
+    try:
+        found = PROVIDERS.identity_api.list_users_in_group(group_id)
+        return [user['id'] for user in found] + _federated(group_id)
+    except Exception:
+        # The group is gone, or its directory cannot be reached: what has
+        # changed has changed all the same.
+        return None
+
+
+def _federated(group_id: str) -> list[str]:
+    """Ids of those whom an identity provider puts in a group for a time."""
+    membership = sql.ModelBase.metadata.tables[
+        'expiring_user_group_membership'
+    ]
+    query = sqlalchemy.select(membership.c.user_id).where(
+        membership.c.group_id == group_id
+    )
+    with sql.session_for_read() as session:
+        return list(session.execute(query).scalars())
 
 
 def drop_users(
-    region: dogpile_region.CacheRegion, user_ids: Iterable[str]
+    region: dogpile_region.CacheRegion, user_ids: list[str] | None
 ) -> None:
-    """Drop what was computed for users; everything, if they are many."""
-    subjects = [_of_user(user_id) for user_id in user_ids]
-    if len(subjects) > _LARGEST_GROUP:
+    """Drop what was computed for users; everything, if they are many.
+
+    :param user_ids: None if they cannot be told
+    """
+    if user_ids is None or len(user_ids) > _LARGEST_GROUP:
         region.invalidate()
     else:
-        versions.drop(region, [*subjects, _LISTS])
+        _drop(region, tuple(user_ids))
 
 
 def drop_lists(region: dogpile_region.CacheRegion) -> None:
     """Drop lists of projects, domains and assignments, and no user's roles."""
-    versions.drop(region, [_LISTS])
+    _drop(region, ())
+
+
+def _drop(
+    region: dogpile_region.CacheRegion, user_ids: tuple[str, ...]
+) -> None:
+    after_write.invalidate(_Part(_manager(region), user_ids))
+
+
+def _manager(region: dogpile_region.CacheRegion) -> Any:
+    return region.region_invalidator._region_manager
+
+
+class _Part:
+    """A part of the region, to be invalidated as a region is."""
+
+    def __init__(self, manager: Any, user_ids: tuple[str, ...]) -> None:
+        self.REGION_KEY_PREFIX = manager.REGION_KEY_PREFIX
+        self.is_region_key = manager.is_region_key
+        self._manager = manager
+        self._user_ids = user_ids
+
+    def invalidate_region(self) -> None:
+        ids = self._manager.ids
+        for user_id in self._user_ids:
+            ids.write(_id_of_user(user_id))
+        ids.write(_LISTS)
+        ids.write_keeping_base(self._manager.name)

@@ -30,6 +30,7 @@ from keystone.catalog import answer_text
 from keystone.catalog import memory
 from keystone.catalog import reading
 from keystone.common import after_fork
+from keystone.common.cache import facts
 from keystone.common import provider_api
 import keystone.conf
 
@@ -91,6 +92,7 @@ class Kept:
         """Number of projects of which is kept what they are to see."""
         return len(self._visible)
 
+    @facts.apart
     def visible(self, manager, project_id):
         """Which endpoints a project is to see.
 
@@ -192,6 +194,7 @@ class InProcess:
         content = kept.content
         if content is None:
             return None
+        facts.end_in(kept.since + self.bound - self._clock())
         visible = None
         if project_id:
             visible = kept.visible(manager, project_id)
@@ -219,6 +222,7 @@ class InProcess:
             return invalidator._region_manager.region_id
         return None
 
+    @facts.apart
     def _in_step(self, driver, stamp):
         kept = self.kept
         if not self._holds(kept, driver, stamp):

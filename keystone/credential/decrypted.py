@@ -23,7 +23,6 @@ import os
 import time
 
 import keystone.conf
-from keystone.credential import cached
 
 CONF = keystone.conf.CONF
 
@@ -50,8 +49,7 @@ class _Kept:
 class Decrypted:
     """Decrypted credentials of this process.
 
-    They are bounded in time and number, and all of them are dropped when any
-    credential has changed, see :mod:`keystone.credential.cached`, or when a
+    They are bounded in time and number, and all of them are dropped when a
     key was added or removed. No lock is taken: threads at most decrypt the
     same blob twice.
 
@@ -110,16 +108,14 @@ def _is_on():
 
 
 def _stamp():
-    """What stays the same while credentials and their keys do."""
+    """What stays the same while the keys of credentials do."""
     # A key is added by renaming a file, and removed with its file.
     try:
         keys = os.stat(CONF.credential.key_repository)
-        repository = keys.st_ino, keys.st_mtime_ns
+        return keys.st_ino, keys.st_mtime_ns
     except OSError:
         # Not on disk, or not there yet: the provider knows.
-        repository = None
-    manager = cached.REGION.region_invalidator._region_manager
-    return manager.region_id, repository
+        return None
 
 
 def _keep(entries, key, blob, now):

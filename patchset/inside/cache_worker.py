@@ -22,8 +22,8 @@ On standard input, one JSON object for each line: first the options, as
 ``{"drop": SECTION}``
     drops the value of the section
 ``{"stored": null}``
-    reads the ids of the regions as the servers hold them, and answers a number
-    for them: the same for the same ids, null if any is missing
+    reads the id of the region as the servers hold it, and answers a number for
+    it: the same for the same id, null if it is missing
 ``{"write": VALUE}``
     makes this the value that is read where nothing is cached
 
@@ -35,9 +35,7 @@ import json
 import sys
 
 from keystone.common import cache
-from keystone.common.cache import current_stamps
 from keystone.common.cache import request_local
-from keystone.common.cache import stamps
 import keystone.conf
 
 CONF = keystone.conf.CONF
@@ -72,8 +70,9 @@ class Worker:
         self._functions[section].invalidate(section)
 
     def stored(self, _):
-        found = current_stamps._read_raw(tuple(stamps._stamps))
-        if not current_stamps._is_whole(found):
+        manager = self._region.region_invalidator._region_manager
+        (found,) = manager.ids.store.get_many([manager.key])
+        if manager.ids.parse(found) is None:
             return None
         if found not in self._known:
             self._known.append(found)

@@ -28,7 +28,7 @@ TIMES = {'role': 42, 'identity': 600, 'catalog': 40 * 24 * 60 * 60}
 DEFAULT = 77
 MONTH = 30 * 24 * 60 * 60
 
-IDS = 2  # that of the region, and that of single values
+IDS = 1  # that of the region
 
 
 class Worker(base.Worker):
@@ -120,11 +120,6 @@ class _Lifetimes(base.ServerMixin):
             self.assertEqual(IDS + 1, len(self.server.lifetimes()))
             self.assertEqual('new', worker.ask('read', 'role'))
             self.assertEqual('old', worker.ask('read', 'identity'))
-
-    def test_switched_off(self):
-        for backend in self.kind.backends:
-            left = self.filled(backend, expire_in_backend=False)
-            self.assertEqual([None] * (IDS + 4), left)
 
     def test_dropped_by_one_read_by_the_other(self):
         for backend in self.kind.backends:

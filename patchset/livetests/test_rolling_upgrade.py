@@ -283,42 +283,7 @@ class RollingUpgradeTests(keystones.KeystonesTestCase):
         for node in (asked, acting):
             self.assertEqual(_REFUSED, self.sign(node, key))
 
-    def test_with_the_setting_and_without(self):
-        # Two tests would start the servers twice.
-        self.check_without()
-        self.patched.restart_with({'cache_stamps': {'unpatched_nodes': True}})
-        self.check_with()
-
-    def check_without(self):
-        """What the upgrade guide says of nodes that nobody has told."""
-        seen = {
-            (action.__name__, acting is self.stock): self.statuses(
-                action, acting, asked
-            )
-            for acting, asked in self.orders()
-            for action in (
-                _revoke,
-                _disable_user,
-                _disable_project,
-                _delete_application_credential,
-            )
-        }
-        self.assertEqual(
-            {
-                # Stock has cached that it is not revoked.
-                ('_revoke', False),
-                # Stock tells nobody of a single value.
-                ('_disable_project', True),
-                ('_delete_application_credential', True),
-            },
-            {what for what, said in seen.items() if _ACCEPTED in said[0]},
-        )
-        for acting, asked in self.orders():
-            key, path = self.known_key(acting)
-            self.write(acting, 'DELETE', path)
-            self.assertEqual(_ACCEPTED, self.sign(asked, key))
-
-    def check_with(self):
+    def test_each_sees_what_the_other_does(self):
         """Whatever is done through one is seen by the other at once."""
         for acting, asked in self.orders():
             for action in _ACTIONS:

@@ -42,9 +42,8 @@ STOCK = 'stock'
 _SHARED = 'shared'  # by the nodes
 SIDES = ('stock', 'patched')  # names of the databases
 _NOTHING_KEPT = {
-    'token': {'validation_cache': False, 'known_callers': 0},
+    'token': {'validation_cache': False},
     'catalog': {'in_process': False},
-    'process_cache': {'enabled': False},
     'revoke': {'use_tree': False},
 }
 

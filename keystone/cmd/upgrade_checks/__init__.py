@@ -31,5 +31,4 @@ CHECKS = (
     ('Revocation events', revocation.check),
     ('Answers to validations', answers.check),
     ('Switches of fixes', switches.check),
-    ('Unpatched nodes', switches.check_unpatched_nodes),
 )

@@ -10,7 +10,7 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Whether answers to validations are kept."""
+"""Whether what validations find out about tokens is kept."""
 
 from oslo_config import cfg
 from oslo_upgradecheck import upgradecheck
@@ -19,37 +19,22 @@ from keystone.cmd.upgrade_checks import cache_server
 from keystone.cmd.upgrade_checks import findings
 from keystone.common.cache import shared
 import keystone.conf
-from keystone.token.validation_cache import recording
 
 CONF = keystone.conf.CONF
-
-# Seconds.
-_LONGEST = 3600
 
 
 def check(commands):
     if not shared.is_shared():
         return upgradecheck.Result(
             upgradecheck.Code.SUCCESS,
-            'None are kept, since processes share no cache.',
+            'Nothing is kept, since processes share no cache.',
         )
     if not cache_server.keeps():
         return upgradecheck.Result(
             upgradecheck.Code.SUCCESS,
             'Not checked: the cache does not return what it was just given.',
         )
-    if CONF.cache_stamps.unpatched_nodes:
-        return upgradecheck.Result(
-            upgradecheck.Code.SUCCESS,
-            'None are kept while unpatched nodes are expected.',
-        )
-    if not recording.are_backends_settled():
-        return upgradecheck.Result(
-            upgradecheck.Code.SUCCESS,
-            'None are kept, since users, projects, roles or the catalog come '
-            'from elsewhere than SQL, or change with time.',
-        )
-    return findings.result(_find(), 'They are kept.')
+    return findings.result(_find(), 'It is kept.')
 
 
 def _find():
@@ -57,30 +42,19 @@ def _find():
     if not conf.validation_cache:
         # The switches tell.
         return
-    if not recording.lifetime():
-        yield (
-            findings.WARNING,
-            'None are kept: [token] validation_cache_time, or the cache time '
-            'of a section whose values a token shows, is 0, or one of them '
-            'is not cached.',
-        )
-    elif recording.lifetime() > _LONGEST:
-        yield (
-            findings.WARNING,
-            f'[token] validation_cache_time is {conf.validation_cache_time}: '
-            'a change that is made in the database by hand stays unseen for '
-            'that many seconds.',
-        )
+    if not conf.caching:
+        yield (findings.WARNING, 'Nothing is kept: [token] caching is off.')
     if not conf.validation_cache_size:
         yield (
             findings.WARNING,
-            '[token] validation_cache_size is 0: there is no room for one.',
+            '[token] validation_cache_size is 0: processes have no room for '
+            'any of it.',
         )
     if _is_debugging():
         yield (
             findings.WARNING,
-            '[DEFAULT] debug is on: while each step is logged, no answer is '
-            'given again.',
+            '[DEFAULT] debug is on: while each step is logged, each token is '
+            'validated anew.',
         )
 
 

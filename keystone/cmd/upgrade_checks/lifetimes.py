@@ -30,7 +30,6 @@ _SECTIONS = (
 
 # Seconds.
 _LONGEST = 3600
-_LONGEST_COPY = 60
 
 
 def check(commands):
@@ -58,7 +57,12 @@ def _find():
             f'[{"], [".join(off)}] caching is off: these values are read '
             'from the database each time.',
         )
-    times = {effective(name) for name in _SECTIONS if CONF[name].caching}
+    # Tokens are not cached: their answers hold as long as the other values.
+    times = {
+        effective(name)
+        for name in _SECTIONS
+        if CONF[name].caching and name != 'token'
+    }
     for seconds, name in sorted(times):
         if seconds < 0 or seconds > _LONGEST:
             yield (
@@ -70,10 +74,3 @@ def _find():
             )
         elif seconds == 0:
             yield findings.WARNING, f'{name} is 0: nothing is cached.'
-    copies = CONF.process_cache
-    if copies.enabled and copies.max_age > _LONGEST_COPY:
-        yield (
-            findings.WARNING,
-            f'[process_cache] max_age is {copies.max_age}: processes use '
-            'copies for that many seconds if they are not told of a change.',
-        )

@@ -12,9 +12,9 @@
 
 """Invalidate what a write has changed when the write is over.
 
-A region that is invalidated before the database has changed is filled again
-with the old values by whoever reads in between. Managers do so where they
-check, announce and write in one function.
+What is invalidated before the database has changed is filled again with the
+old values by whoever reads in between. Managers do so where they check,
+announce and write in one function.
 """
 
 import contextlib

@@ -22,10 +22,6 @@ import threading
 # Bytes of an id that are random, in this release as in an unpatched one.
 _RANDOM = 10
 
-#: Note of an id that one process uses for itself, while it cannot trust the
-#: one that all share. What others invalidate does not show in it.
-UNSHARED = b'-'
-
 _notes = threading.local()
 
 
@@ -37,11 +33,6 @@ def put(manager, note):
     :param note: bytes
     """
     vars(_notes)[manager._region_key] = note
-
-
-def forget():
-    """Append no more notes in this thread; what they name may be gone."""
-    vars(_notes).clear()
 
 
 def of(manager):

@@ -21,18 +21,12 @@ becomes the expiry of the entry.
 import functools
 import math
 
-from dogpile.cache.backends import null
 from oslo_cache import core as oslo_cache
-from oslo_log import log
-from oslo_serialization import jsonutils
-from oslo_serialization import msgpackutils
 
-from keystone.common.cache import backend_writes
 from keystone.common.cache import facts
 import keystone.conf
 
 CONF = keystone.conf.CONF
-LOG = log.getLogger(__name__)
 
 # dogpile.cache's word for a value that does not expire.
 _NEVER = -1
@@ -74,17 +68,22 @@ def get_memoization_decorator(conf, region, group, expiration_group=None):
     plain = oslo_cache.get_memoization_decorator(
         conf, region, group, expiration_group=expiration_group
     )
+
+    def cache_time():
+        is_cached = plain.should_cache(None)
+        return plain.get_expiration_time() if is_cached else 0
+
     cached = region.cache_on_arguments(
         should_cache_fn=plain.should_cache,
         expiration_time=plain.get_expiration_time,
         function_key_generator=_key_generator(
-            region.function_key_generator, plain.get_expiration_time
+            region.function_key_generator, cache_time
         ),
     )
 
     @functools.wraps(plain)
     def memoize(function):
-        memoized = cached(facts.apart(function, plain.should_cache))
+        memoized = cached(facts.apart(function))
         memoized.original = function
         return memoized
 
@@ -108,25 +107,12 @@ def _key_generator(generator, cache_time):
     return for_function
 
 
-def bound(region):
-    """Let the values of a region expire in its backend.
+def keep_in_keys(region):
+    """Have the keys that a region mangles keep their cache time.
 
     :param region: a region that is configured to its end
     """
-    if not CONF.cache.expire_in_backend:
-        return
-    if isinstance(backend_writes.layers(region)[-1], null.NullBackend):
-        return
     region.key_mangler = _mangler(region.key_mangler)
-    writes = backend_writes.writes_of(
-        region, functools.partial(seconds_to_live, region)
-    )
-    if type(writes) is backend_writes.Writes:
-        LOG.info(
-            'Values of the cache region "%(region)s" do not expire in the '
-            'backend %(backend)s: it cannot be told when.',
-            {'region': region.name, 'backend': CONF.cache.backend},
-        )
 
 
 def _mangler(mangle):
@@ -141,42 +127,28 @@ def _mangler(mangle):
     return mangle_and_keep
 
 
-def expiry(key, stored):
-    """When a value that was read expires.
-
-    :param key: its key, as the backend has it
-    :param stored: bytes, as a request keeps them
-    :returns: seconds since the epoch
-    """
-    seconds = key.cache_time() if isinstance(key, Key) else None
-    if seconds is None:
-        seconds = CONF.cache.expiration_time
-    if seconds == _NEVER:
-        return math.inf
-    if stored.startswith(b'{'):
-        # As a region with a serializer writes it: metadata before the value.
-        metadata = jsonutils.loads(stored.partition(b'|')[0])
-    else:
-        metadata = msgpackutils.loads(stored)['metadata']
-    return metadata['ct'] + seconds
-
-
-def seconds_to_live(region, key):
+def seconds_of(region, key):
     """How long the value of a key may be used.
 
     :param region: the region that it is kept in
     :param key: a key as the backend has it. One that no decorator has made,
-        or that a proxy of the operator's has made anew, has the region's time
-    :returns: whole seconds, at least 1; None if it does not expire
+        or that a proxy of the operator's has made again, has the region's time
+    :returns: seconds; 0 if it is not cached, None if it does not expire
     """
     seconds = key.cache_time() if isinstance(key, Key) else None
     if seconds is None:
         seconds = region.expiration_time
-    if seconds is None or seconds == _NEVER:
-        return None
-    # Backends understand 0 as "never". A value that must not be used again
-    # may as well be gone in a second.
-    return max(1, math.ceil(seconds))
+    return None if seconds == _NEVER else seconds
+
+
+def seconds_to_live(region, key):
+    """When the backend may drop the value of a key.
+
+    :returns: whole seconds from now, 0 for never
+    """
+    limits = (seconds_of(region, key), CONF.cache.backend_expiration_time)
+    seconds = min((one for one in limits if one), default=0)
+    return math.ceil(seconds)
 
 
 def without_expiry(settings):

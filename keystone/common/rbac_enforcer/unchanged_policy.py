@@ -36,7 +36,14 @@ class Enforcer(policy.Enforcer):
         self._files = policy_files.PolicyFiles()
         self._loaded = None
         self._loading = threading.Lock()
+        #: Another object each time that rules were set or loaded.
+        self.version = object()
         super().__init__(conf)
+
+    def set_rules(self, *args, **kwargs):
+        """Set rules, as oslo.policy does."""
+        super().set_rules(*args, **kwargs)
+        self.version = object()
 
     def load_rules(self, force_reload=False):
         """Load the rules, unless they are those of the files as they are.
@@ -57,6 +64,7 @@ class Enforcer(policy.Enforcer):
                 loaded.file_rules = dict(self.file_rules)
                 policy.Enforcer.load_rules(loaded, force_reload)
                 loaded._loaded = loaded._state(found)
+                loaded.version = object()
                 vars(self).update(vars(loaded))
 
     def _look(self):

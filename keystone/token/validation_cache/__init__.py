@@ -10,11 +10,10 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Rendered answers to validations, given again while they are true.
+"""What validations found out about tokens, used again while it is true.
 
 ``GET`` and ``HEAD`` of ``/v3/auth/tokens`` are nearly all of what Keystone is
-asked, and nearly always about a token that this process has just shown to the
-same caller. The answer is kept with all that it rested on; it is given again
-when each of those things can be shown to be unchanged, and in any other case
-the request goes its usual way.
+asked, by many services about the same tokens. What one of them has found out
+about a token is a record, which tells whoever asks: it is used while all that
+it was made of can be shown to be unchanged, and made anew otherwise.
 """

@@ -10,178 +10,587 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""The validation cache of one process."""
+"""Records of tokens: found, made, and shown to be true as they are used.
 
-import itertools
+A record is found in this process, or else among those that processes share,
+and used only if three things hold at this moment: it has not expired, each
+fact that it was made of has the fingerprint that it had, and no revocation
+event revokes the token. Invariant: the record is read before its facts are
+compared, and its facts were read before it was made.
+"""
+
+import collections
+from collections.abc import Iterator
+import contextlib
+import contextvars
+import functools
+import hashlib
 import logging
 import secrets
+import threading
+import time
+from typing import Any
 
-from oslo_utils import timeutils
+import cachetools
 
+from keystone.catalog import answer_text
 from keystone.common import after_fork
+from keystone.common import cache as keystone_cache
 from keystone.common.cache import counters
-from keystone.common.cache import current_stamps
+from keystone.common.cache import facts
+from keystone.common.cache import regions
+from keystone.common.cache import shared
+from keystone.common.cache import stores
+from keystone.common import provider_api
+from keystone.common import rendered_token
+from keystone.common import token_body
 import keystone.conf
-from keystone.token.validation_cache import counts
-from keystone.token.validation_cache import entry as entries
-from keystone.token.validation_cache import flights
-from keystone.token.validation_cache import inquiry
-from keystone.token.validation_cache import policy_state
-from keystone.token.validation_cache import recording
-from keystone.token.validation_cache import store
+from keystone.models import revoke_model
+from keystone.models import token_model
+from keystone.revoke import core as revoke
+from keystone.token.validation_cache import record as records
+from keystone.token.validation_cache import sealing
 
 CONF = keystone.conf.CONF
+PROVIDERS = provider_api.ProviderAPIs
 
 # Plain logging: an adapter costs calls at each request.
 LOG = logging.getLogger('keystone')
 
-# Seconds for which a request waits for another one that asks the same.
-_LONGEST_WAIT = 2
+#: The name under which its use is counted.
+CACHE = 'validation cache'
+
+# Seconds for which a process waits for another one that makes a record, and
+# how often it looks.
+_WAIT = 0.25
+_PAUSE = 0.01
+# Seconds for which others wait for one who makes a record, at the most.
+_LEASE = 2
+
+# The largest number of tokens that are known not to be kept, and for how many
+# seconds they are.
+_MOST_UNKEPT = 10000
+_UNKEPT = 60
 
 
-class ValidationCache:
-    """Answers to validations, and what it takes to give them again.
+# Begins the name of a catalog; no token begins so.
+_CATALOG = 'catalog: '
+# Reasons not to keep a record that will be the same for the next request.
+_LASTING = frozenset(('database', 'size'))
 
-    Any number of threads may use it. It starts afresh in a forked process,
-    with a key of its own.
+
+class NotKept(Exception):
+    """No record is made of a token; the reason is its argument."""
+
+
+class Wanted:
+    """A token, in one of two forms: with its catalog, or without.
+
+    :ivar key: names the record in this process
+    :ivar is_revoked: whether the record that was found is of a revoked token
+    :ivar is_unkept: whether it is known that no record is kept
     """
 
-    def __init__(self):
-        self._policy = policy_state.PolicyState()
+    __slots__ = ('is_revoked', 'is_unkept', 'key', 'token', 'with_catalog')
+
+    def __init__(self, token: str, with_catalog: bool) -> None:
+        self.token = token
+        self.with_catalog = with_catalog
+        self.key = f'{"with" if with_catalog else "no"} catalog: {token}'
+        self.is_revoked = self.is_unkept = False
+
+
+class Records:
+    """The records that one process has. Any number of threads may use it.
+
+    No token stays in its memory: records of this process are found by a digest
+    of the token, those that are shared by a name that tells nothing.
+    """
+
+    def __init__(self) -> None:
         self._forget()
         after_fork.call(self._forget)
 
-    def _forget(self):
-        #: How often: ``hit``; ``bypass``, ``miss`` and ``not_kept`` by
-        #: reason, as in ``miss: changed``; ``kept``, ``evicted``, ``waited``.
-        self.counts = counts.Counts()
+    def _forget(self) -> None:
+        #: How often: ``hit``, ``shared_hit``, ``made``; ``miss`` and
+        #: ``not_kept`` by reason, as in ``miss: changed``.
+        self.counts: collections.Counter = collections.Counter()
+        self._lock = threading.Lock()
+        self._making: dict[str, threading.Event] = {}
+        self._unkept: Any = cachetools.TTLCache(_MOST_UNKEPT, _UNKEPT)
+        self._sealer = sealing.Sealer()
         self._secret = secrets.token_bytes(32)
-        self._number = itertools.count()
-        self._store = store.Store(self.counts)
-        self._flights = flights.Flights()
+        self._local_caches: Any = None
+        self._keys: Any = None
 
-    def look(self, environ):
-        """Look at all that an answer would rest on.
+    @property
+    def _records(self) -> Any:
+        return self._caches()[0]
 
-        :param environ: WSGI environment of a request for
-            :data:`~keystone.token.validation_cache.inquiry.PATH`
-        :returns: a :class:`~keystone.token.validation_cache.entry.Look`; None
-            if the request is not for the cache
+    @property
+    def _catalogs(self) -> Any:
+        return self._caches()[1]
+
+    def _caches(self) -> Any:
+        if self._local_caches is None:
+            size = CONF.token.validation_cache_size
+            self._local_caches = tuple(
+                cachetools.LRUCache(size, getsizeof=lambda one: one.size)
+                for _ in range(2)
+            )
+        return self._local_caches
+
+    def clear(self) -> None:
+        """Forget all that this process knows of tokens."""
+        with self._lock:
+            self._local_caches = None
+            self._unkept.clear()
+
+    def note(self, what: str) -> None:
+        """Count something, for the process and for the request."""
+        self.counts[what] += 1
+        counters.count(CACHE, what.replace(': ', '.'))
+
+    @property
+    def is_on(self) -> bool:
+        return (
+            CONF.token.validation_cache
+            and CONF.token.caching
+            and CONF.revoke.use_tree
+            and shared.is_shared()
+        )
+
+    # Finding.
+
+    def find(self, *wanted: Wanted) -> list[Any]:
+        """Find records that hold now.
+
+        :returns: for each one wanted a :class:`.record.Record`, or None
         """
-        reason = inquiry.bypass(environ)
-        if reason is None and LOG.isEnabledFor(logging.DEBUG):
-            reason = 'debug'
-        if reason is None:
-            began = next(self._number)
-            seen = current_stamps.read()
-            if seen is None:
-                reason = 'stamps'
-        if reason is None:
-            policy = self._policy.read()
-            if policy is None:
-                reason = 'policy'
-        if reason is not None:
-            self.counts.note(f'bypass: {reason}')
-            return None
-        key = inquiry.key(environ, self._secret)
-        return entries.Look(began, key, timeutils.utcnow(), seen, policy)
-
-    def find(self, look):
-        """Find an answer that holds.
-
-        :param look: a :class:`~keystone.token.validation_cache.entry.Look`
-        :returns: an :class:`~keystone.token.validation_cache.answer.Answer`,
-            or None
-        """
-        entry = self._store.get(look.key)
-        if entry is None:
-            self.counts.note('miss: unknown')
-            return None
-        flaw = entry.flaw(look)
-        if flaw == 'events':
-            flaw = entry.flaw(look, self._sync(entry.replica, look))
-        if flaw is None:
-            self.counts.note('hit')
-            return entry.answer
-        self.counts.note(f'miss: {flaw}')
-        # A request that came in earlier says nothing of a later answer.
-        if look.began > entry.began and flaw not in ('clock', 'events'):
-            self._store.drop(look.key, entry)
-        return None
-
-    def _sync(self, replica, look):
-        """Have the worker read what was revoked since; None if it cannot."""
+        with self._lock:
+            for one in wanted:
+                one.is_unkept = self._key(one) in self._unkept
+        known = [one for one in wanted if not one.is_unkept]
         try:
-            events = replica.sync(look.stamps.revocation)
-        except Exception:
-            # The usual way tells the client.
+            found = iter(self._find(known) if known else ())
+        except stores.Unavailable:
+            self.note('miss: cache')
+            found = iter([None] * len(known))
+        return [None if one.is_unkept else next(found) for one in wanted]
+
+    def _find(self, wanted: list[Wanted]) -> list[Any]:
+        keys = self._current_keys()
+        if keys is None:
+            self.note('miss: keys')
+            return [None] * len(wanted)
+        ids = regions.ids_of(keystone_cache.CACHE_INVALIDATION_REGION)
+        ids.settle()
+        local = [self._local(one) for one in wanted]
+        names = [
+            sealing.name(keys, one.key) if record is None else None
+            for one, record in zip(wanted, local)
+        ]
+        stamp_key = _stamp_key(ids)
+        found = self._ask(
+            ids, (stamp_key, *filter(None, names), *_facts_of(local))
+        )
+        records = [
+            record or _opened(keys, name, found[name])
+            for record, name in zip(local, names)
+        ]
+        more = set(_facts_of(records)) - found.keys()
+        found.update(self._ask(ids, more))
+        return [
+            self._judge(one, record, name is not None, ids, found, stamp_key)
+            for one, record, name in zip(wanted, records, names)
+        ]
+
+    def _ask(self, ids: regions.Ids, keys: Any) -> dict[str, Any]:
+        keys = list(dict.fromkeys(keys))
+        if not keys:
+            return {}
+        counters.count(CACHE, counters.ROUND_TRIPS)
+        return dict(
+            zip(keys, ids.store.get_many([_place(key) for key in keys]))
+        )
+
+    def _judge(
+        self,
+        wanted: Wanted,
+        record: Any,
+        is_shared: bool,
+        ids: regions.Ids,
+        found: dict[str, Any],
+        stamp_key: str,
+    ) -> Any:
+        flaw = 'unknown'
+        if record is not None:
+            flaw = self._flaw(record, ids, found, stamp_key)
+        if flaw is None and record.catalog:
+            if not self._catalog(record.catalog, ids):
+                flaw = 'catalog'
+        if flaw is not None:
+            self.note(f'miss: {flaw}')
+            wanted.is_revoked = flaw == 'revoked'
             return None
-        self.counts.note('synced')
-        return events
+        if is_shared:
+            self._keep_here(wanted, record)
+        self.note('shared_hit' if is_shared else 'hit')
+        return record
 
-    def lead(self, look):
-        """Begin to compute an answer, or wait for one who does.
+    def _flaw(
+        self, record: records.Record, ids: regions.Ids, found: dict, stamp: str
+    ) -> str | None:
+        """Tell why a record does not hold, in one word, or None."""
+        now = time.time()
+        if now >= record.until:
+            return 'expired'
+        if now < record.made:
+            # A clock that went back proves nothing.
+            return 'clock'
+        for key, fingerprint in record.facts.items():
+            if _fingerprint(ids, key, found[key]) != fingerprint:
+                return 'changed'
+        replica = PROVIDERS.revoke_api.token_check.replica(
+            PROVIDERS.revoke_api.driver
+        )
+        if replica is None or not ids.fingerprint(stamp[1:], found[stamp]):
+            return 'events'
+        return _revoked(replica, record, ids.parse(found[stamp]))
 
-        :param look: a :class:`~keystone.token.validation_cache.entry.Look`
-        :returns: True if the caller is the first, and has to call
-            :meth:`done`; False after the other's answer
-        """
-        landed = self._flights.join(look.key)
-        if landed is None:
+    def _local(self, wanted: Wanted) -> Any:
+        with self._lock:
+            return self._records.get(self._key(wanted))
+
+    def _key(self, wanted: Wanted) -> bytes:
+        return hashlib.blake2b(
+            wanted.key.encode(), key=self._secret, digest_size=20
+        ).digest()
+
+    def _keep_here(self, wanted: Wanted, record: records.Record) -> None:
+        with self._lock, contextlib.suppress(ValueError):
+            # It may be larger than all that may be kept.
+            self._records[self._key(wanted)] = record
+
+    def _keep_catalog(self, catalog: records.Catalog) -> bool:
+        """Keep a catalog; False if it is larger than all that may be kept."""
+        with self._lock, contextlib.suppress(ValueError):
+            self._catalogs[catalog.digest] = catalog
             return True
-        self.counts.note('waited')
-        landed.wait(_LONGEST_WAIT)
         return False
 
-    def done(self, look):
-        """Let those go on who wait for the answer to a request."""
-        self._flights.land(look.key)
+    def never_keep(self, wanted: Wanted) -> None:
+        """Remember for a while that no record of a token is kept."""
+        with self._lock:
+            self._unkept[self._key(wanted)] = True
 
-    def keep(self, look, environ, recorder, body, trace):
-        """Keep an answer, if it may be given again.
+    def _current_keys(self) -> sealing.Keys | None:
+        """The keys; records that were made with others are forgotten."""
+        keys = self._sealer.read()
+        if keys is not self._keys:
+            with self._lock:
+                self._records.clear()
+                self._keys = keys
+        return keys
 
-        :param look: the :class:`~keystone.token.validation_cache.entry.Look`
-            before it was made
-        :param environ: WSGI environment of the request
-        :param recorder: its
-            :class:`~keystone.token.validation_cache.recorder.Recorder`
-        :param body: bytes
-        :param trace: the :class:`~keystone.common.cache.facts.Trace` of the
-            request
+    # Making.
+
+    def make(self, wanted: Wanted) -> Any:
+        """Make a record of a token that is valid, and keep it if it may be.
+
+        Of those who want the same at a time one makes it.
+
+        :returns: a :class:`.record.Record`
+        :raises NotKept: if none is made of such a token
+        :raises keystone.exception.Error: if the token is not valid
         """
+        with self._lock:
+            made = self._making.get(wanted.key)
+            if made is None:
+                self._making[wanted.key] = threading.Event()
+        if made is not None:
+            self.note('waited')
+            made.wait(_LEASE)
+            return self.find(wanted)[0] or self._make(wanted)
         try:
-            entry = recording.make(
-                look, environ, recorder, body, self._policy, trace
-            )
-        except recording.NotKept as reason:
-            self.counts.note(f'not_kept: {reason}')
-            return
-        except Exception as error:
-            self.counts.note('not_kept: error')
-            # Its text may name what was looked up: a token, for one.
-            LOG.warning(
-                'Cannot keep the answer to a validation: %s',
-                type(error).__name__,
-            )
-            return
-        self.counts.note('kept')
-        self._store.put(
-            look.key,
-            entry,
-            CONF.token.validation_cache_entries,
-            CONF.token.validation_cache_size,
-        )
-        for what, value in self._store.status().items():
-            counters.measure(counts.CACHE, what, value)
+            with self._leased(wanted) as is_leased:
+                record = None if is_leased else self.find(wanted)[0]
+                return record or self._make(wanted)
+        finally:
+            with self._lock:
+                self._making.pop(wanted.key).set()
 
-    def clear(self):
-        """Forget all answers."""
-        self._store.clear()
+    @contextlib.contextmanager
+    def _leased(self, wanted: Wanted) -> Iterator[bool]:
+        """Be the first of all processes to make a record.
 
-    def status(self):
-        """Tell what it holds and how it is used.
-
-        :returns: dict of numbers: the counts, and ``entries``, ``bytes`` and
-            ``shared`` parts
+        Yields False if another process was, and has had its time.
         """
-        return {**self.counts, **self._store.status()}
+        keys = self._current_keys()
+        ids = regions.ids_of(keystone_cache.CACHE_INVALIDATION_REGION)
+        if keys is None or not ids.store.makes_leases:
+            yield True
+            return
+        name = sealing.name(keys, wanted.key)
+        lease = f'{name}.lease'
+        try:
+            is_first = ids.store.add(lease, b'1', _LEASE)
+        except stores.Unavailable:
+            yield True
+            return
+        if not is_first:
+            self.note('waited')
+            self._wait(ids.store, lease)
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            with contextlib.suppress(stores.Unavailable):
+                ids.store.delete(lease)
+
+    def _wait(self, store: stores.Store, lease: str) -> None:
+        """Wait until a lease is given back, for a while."""
+        until = time.monotonic() + _WAIT
+        with contextlib.suppress(stores.Unavailable):
+            while time.monotonic() < until:
+                time.sleep(_PAUSE)
+                if store.get_many([lease]) == [None]:
+                    return
+
+    def _make(self, wanted: Wanted) -> records.Record:
+        now = time.time()
+        keys = self._current_keys()
+        provider = PROVIDERS.token_provider_api
+        with facts.tracing() as trace:
+            token = provider._validate_token(wanted.token)
+            provider._is_valid_token(token)
+            _demand_plain(token)
+            shown = answer_text.render(
+                token, include_catalog=wanted.with_catalog
+            )
+            body = answer_text.dumps(shown)
+            values = revoke_model.build_token_values(token)
+            record, catalog = records.make(
+                trace, token, body, _revocation_values(values, shown), now
+            )
+        self.note('made')
+        reason = trace.flaw or (None if trace.is_whole else 'unsettled')
+        if keys is None or keys is not self._current_keys():
+            reason = 'keys'
+        elif catalog and not self._keep_catalog(catalog):
+            reason = 'size'
+        if reason:
+            self.note(f'not_kept: {reason}')
+            if reason in _LASTING:
+                self.never_keep(wanted)
+            if catalog:
+                record.head += catalog.fill((record.project or '').encode())
+                record.catalog = None
+            return record
+        self._keep_here(wanted, record)
+        counters.measure(CACHE, 'entries', len(self._records))
+        counters.measure(CACHE, 'bytes', self.size)
+        self._share(keys, wanted, record, catalog)
+        return record
+
+    def _share(
+        self, keys: sealing.Keys, wanted: Wanted, record: Any, catalog: Any
+    ) -> None:
+        """Let other processes have a record."""
+        seconds = int(min(record.until - time.time(), 86400))
+        ids = regions.ids_of(keystone_cache.CACHE_INVALIDATION_REGION)
+        if seconds < 1 or not ids.store.makes_leases:
+            return
+        name = sealing.name(keys, wanted.key)
+        try:
+            if catalog:
+                self._share_catalog(keys, catalog, ids)
+            ids.store.set(
+                name, sealing.seal(keys, name, record.packed()), seconds
+            )
+        except stores.Unavailable:
+            pass
+
+    # Catalogs.
+
+    def _share_catalog(self, keys: Any, catalog: Any, ids: Any) -> None:
+        name = sealing.name(keys, _CATALOG + catalog.digest)
+        if ids.store.get_many([name]) == [None]:
+            sealed = sealing.seal(keys, name, catalog.text)
+            ids.store.set(name, sealed, 86400)
+
+    def _catalog(self, digest: str, ids: regions.Ids) -> Any:
+        with self._lock:
+            catalog = self._catalogs.get(digest)
+        if catalog is not None:
+            return catalog
+        keys = self._current_keys()
+        name = keys and sealing.name(keys, _CATALOG + digest)
+        (sealed,) = ids.store.get_many([name]) if name else (None,)
+        if sealed:
+            with contextlib.suppress(sealing.Unreadable):
+                catalog = records.Catalog(sealing.unseal(keys, name, sealed))
+                if catalog.digest == digest and self._keep_catalog(catalog):
+                    return catalog
+        return None
+
+    def body(self, record: records.Record) -> bytes | None:
+        """The body of an answer; None if its catalog is gone."""
+        if record.catalog is None:
+            return record.head
+        with self._lock:
+            catalog = self._catalogs.get(record.catalog)
+        return catalog and record.body(catalog)
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of memory it takes."""
+        return int(self._records.currsize + self._catalogs.currsize)
+
+    def status(self) -> dict[str, int]:
+        """Tell what it holds and how it is used."""
+        with self._lock:
+            return {
+                **self.counts,
+                'entries': len(self._records),
+                'bytes': self.size,
+            }
+
+
+def _facts_of(found: list[Any]) -> list[str]:
+    return [key for record in found if record for key in record.facts]
+
+
+def _stamp_key(ids: regions.Ids) -> str:
+    return facts.ID + ids.key(revoke.REVOKE_REGION.name)
+
+
+def _place(key: str) -> str:
+    """Where in the cache a fact is."""
+    return key[1:] if key.startswith(facts.ID) else key
+
+
+def _fingerprint(ids: regions.Ids, key: str, stored: Any) -> bytes:
+    if stored is None:
+        return facts.MISSING
+    if key.startswith(facts.ID):
+        return ids.fingerprint(key[1:], stored) or facts.MISSING
+    return facts.fingerprint(stored)
+
+
+def _opened(keys: Any, name: str, sealed: bytes) -> Any:
+    if not sealed:
+        return None
+    try:
+        return records.Record.unpacked(sealing.unseal(keys, name, sealed))
+    except sealing.Unreadable:
+        return None
+
+
+def _revoked(replica: Any, record: records.Record, stamp: Any) -> str | None:
+    """Tell whether a token is revoked, in one word, or None."""
+    if stamp is None:
+        return 'events'
+    view = replica.view_in_step(stamp.payload)
+    if view is None:
+        events = replica.sync(stamp.payload)
+        return 'revoked' if events.is_revoked(record.revocation) else None
+    if record.cleared == view.number:
+        return None
+    if view.copy.tree.is_revoked(record.revocation):
+        return 'revoked'
+    record.cleared = view.number
+    return None
+
+
+def _revocation_values(values: dict, shown: dict) -> dict[str, Any]:
+    values['roles'] = [role['id'] for role in shown['token'].get('roles', ())]
+    return {name: value for name, value in values.items() if value}
+
+
+def _demand_plain(token: Any) -> None:
+    """Let no token pass that a record does not tell everything of."""
+    if type(token) is not token_model.TokenModel:
+        raise NotKept('unknown')
+    if getattr(token, 'oauth2_thumbprint', None):
+        raise NotKept('certificate')
+    if token.application_credential_id and (
+        token.application_credential.get('access_rules') is not None
+    ):
+        raise NotKept('access_rules')
+
+
+#: The records of this process.
+RECORDS = Records()
+
+# Records that were shown to hold as the request under way began.
+_at_hand: contextvars.ContextVar = contextvars.ContextVar(
+    'records at hand', default=None
+)
+
+
+@contextlib.contextmanager
+def at_hand() -> Iterator[None]:
+    """Have records at hand while a request is answered."""
+    reset = _at_hand.set({})
+    try:
+        yield
+    finally:
+        _at_hand.reset(reset)
+
+
+def put_at_hand(token: str, record: records.Record) -> None:
+    """Let this request use a record that was shown to hold."""
+    _at_hand.get()[token] = record
+
+
+def made(wanted: Wanted) -> Any:
+    """Make a record; None if that is not possible."""
+    if wanted.is_unkept:
+        RECORDS.note('not_kept: known')
+    if wanted.is_unkept or wanted.is_revoked:
+        return None
+    try:
+        return RECORDS.make(wanted)
+    except NotKept as reason:
+        RECORDS.note(f'not_kept: {reason}')
+        RECORDS.never_keep(wanted)
+    except Exception as error:
+        # The usual way tells the client. Its text may name the token.
+        LOG.debug('No record of a token: %s', type(error).__name__)
+    return None
+
+
+def remembered(fetch: Any) -> Any:
+    """Decorate the method of a middleware that validates a caller's token.
+
+    :param fetch: method that takes a token, and returns a
+        :class:`~keystone.common.rendered_token.RenderedToken`
+    """
+
+    @functools.wraps(fetch)
+    def wrapper(self: Any, token: str, **kwargs: Any) -> Any:
+        record = (_at_hand.get() or {}).get(token)
+        if record is None and RECORDS.is_on:
+            wanted = Wanted(token, False)
+            try:
+                record = RECORDS.find(wanted)[0] or made(wanted)
+            except Exception as error:
+                # Its text may name the token.
+                LOG.warning(
+                    'Cannot use the validation cache: %s', type(error).__name__
+                )
+        if record is None:
+            return fetch(self, token, **kwargs)
+        return rendered(record, token)
+
+    return wrapper
+
+
+def rendered(record: records.Record, token: str) -> Any:
+    """What the authentication middleware makes of a caller's token."""
+    return rendered_token.RenderedToken(
+        record.token(token),
+        lambda model: {'token': token_body.TokenBody(model, record.shown())},
+    )

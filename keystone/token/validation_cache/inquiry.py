@@ -10,14 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Which requests may be answered from the cache, and under which key.
+"""Which requests may be answered from records.
 
-Whatever the usual way reads from a request is either part of the key, or
-limited here to values that make no difference. A request that has anything
-else is not for the cache.
+Whatever the usual way reads from a request is either one of its tokens, or
+its surroundings, or limited here to values that make no difference. A request
+that has anything else is not for the cache.
 """
-
-import hashlib
 
 #: The path of validations, as the server hands it on.
 PATH = '/v3/auth/tokens'
@@ -25,13 +23,11 @@ PATH = '/v3/auth/tokens'
 _METHODS = frozenset(('GET', 'HEAD'))
 _QUERIES = frozenset(('', 'nocatalog'))
 
-# Read on the way, and so in the key: the tokens, what decides about access
-# rules, and what routing and the checks of hosts look at.
+# Read on the way besides the tokens: what decides about access rules, and what
+# routing and the checks of hosts look at.
 _KEYED = (
     'REQUEST_METHOD',
     'QUERY_STRING',
-    'HTTP_X_AUTH_TOKEN',
-    'HTTP_X_SUBJECT_TOKEN',
     'HTTP_OPENSTACK_IDENTITY_ACCESS_RULES',
     'HTTP_HOST',
     'HTTP_FORWARDED',
@@ -90,7 +86,8 @@ _SERVERS = (
     'wsgi.version',
     'x-wsgiorg.uwsgi.version',
 )
-_KNOWN = frozenset((*_KEYED, *_IGNORED, *_SERVERS))
+_TOKENS = ('HTTP_X_AUTH_TOKEN', 'HTTP_X_SUBJECT_TOKEN')
+_KNOWN = frozenset((*_TOKENS, *_KEYED, *_IGNORED, *_SERVERS))
 
 # Headers, and what another middleware has found out about the caller.
 _TELLING = ('HTTP_', 'KEYSTONE_', 'keystone.', 'openstack.')
@@ -118,23 +115,10 @@ def bypass(environ):
     return None
 
 
-def key(environ, secret):
-    """Make the key of a request that :func:`bypass` lets pass.
+def surroundings(environ):
+    """What besides the tokens an answer can depend on.
 
-    :param environ: WSGI environment
-    :param secret: 32 random bytes, without which the key tells nothing
-    :returns: bytes
+    :param environ: WSGI environment of a request that :func:`bypass` lets pass
+    :returns: tuple
     """
-    return digest([environ.get(name) for name in _KEYED], secret)
-
-
-def digest(values, secret):
-    """Make a key from which nothing can be told.
-
-    :param values: str, or list of str and None
-    :param secret: 32 random bytes
-    :returns: bytes
-    """
-    return hashlib.blake2b(
-        ascii(values).encode('ascii'), key=secret, digest_size=20
-    ).digest()
+    return tuple([environ.get(name) for name in _KEYED])

@@ -13,9 +13,9 @@
 import fixtures
 import sqlalchemy
 
-from keystone.common import cache
 from keystone.common import provider_api
 from keystone.common import sql
+from keystone.revoke import core
 from keystone.tests.unit.revoke import base
 
 PROVIDERS = provider_api.ProviderAPIs
@@ -45,16 +45,15 @@ class RevocationWorkTests(base.TokenTestCase):
 
     def note_stamps(self):
         """Note each new region id from now on."""
-        told = cache.CACHE_INVALIDATION_REGION.set
+        manager = core.REVOKE_REGION.region_invalidator._region_manager
+        invalidate = manager.invalidate_region
 
-        def note(key, value):
-            self.stamps.append(key)
-            return told(key, value)
+        def note():
+            self.stamps.append(manager)
+            return invalidate()
 
         self.useFixture(
-            fixtures.MockPatchObject(
-                cache.CACHE_INVALIDATION_REGION, 'set', note
-            )
+            fixtures.MockPatchObject(manager, 'invalidate_region', note)
         )
 
     def test_one_insert_and_one_commit(self):

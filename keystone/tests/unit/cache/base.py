@@ -10,140 +10,150 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-import threading
+"""Worker processes that share a cache server and a database."""
 
-from dogpile.cache.backends import memory
-import fixtures
+import threading
+import uuid
+
 from oslo_config import fixture as config_fixture
-from oslo_context import context as oslo_context
 
 from keystone.common import cache
-from keystone.common.cache import id_history
 from keystone.common.cache import request_local
-from keystone.common.cache import stamps
+from keystone.common.cache import stores
 import keystone.conf
 from keystone.tests import unit
+from keystone.tests.unit.cache import memcached_server
 
 CONF = keystone.conf.CONF
 
-_METHODS = ('get', 'get_multi', 'set', 'set_multi', 'delete', 'delete_multi')
+# Client libraries that the tests have a server for.
+MEMCACHED = (
+    'dogpile.cache.memcached',
+    'dogpile.cache.pymemcache',
+    'oslo_cache.memcache_pool',
+)
+
+IN_PROCESS = (
+    'dogpile.cache.memory',
+    'dogpile.cache.memory_pickle',
+    'oslo_cache.dict',
+)
 
 
-class RoundTrips(fixtures.Fixture):
-    """Notes what the backends in memory are asked, as a server would be.
+class Process:
+    """The caches of one worker process: a region, and the ids of regions.
 
-    :ivar calls: list of (name of the method, its first argument)
+    :param test: the test case that has configured ``[cache]``
+    :param name: of the region
     """
 
-    def _setUp(self):
-        self.calls = []
-        for name in _METHODS:
-            self._note(name)
+    def __init__(self, test, name):
+        self._test = test
+        self.region = cache.create_region(name)
+        self.ids = cache.create_region('invalidation region')
+        test.patch(cache.core, 'CACHE_INVALIDATION_REGION', self.ids)
+        cache.configure_cache(self.region)
+        cache.configure_invalidation_region()
+        self.manager = self.region.region_invalidator._region_manager
+        for region in (self.region, self.ids):
+            test.set_clock(stores.of(region))
 
-    def _note(self, name):
-        method = getattr(memory.MemoryBackend, name)
+        @cache.get_memoization_decorator('role', region=self.region)
+        def memoized(key):
+            value = test.database[key]
+            if test.after_read:
+                test.after_read.pop()()
+            return value
 
-        def note(backend, about, *args):
-            about = list(about) if name.endswith('multi') else about
-            self.calls.append((name, about))
-            return method(backend, about, *args)
+        self.memoized = memoized
 
-        def note_mapping(backend, mapping):
-            self.calls.append((name, list(mapping)))
-            return method(backend, mapping)
+    def begin(self):
+        """Begin a request."""
+        request_local.begin({})
 
-        self.useFixture(
-            fixtures.MockPatchObject(
-                memory.MemoryBackend,
-                name,
-                note_mapping if name == 'set_multi' else note,
-            )
-        )
+    def read(self, key='key'):
+        """What a request gets."""
+        self.begin()
+        return self.memoized(key)
 
-    @property
-    def names(self):
-        """Names of the methods, in the order of the calls."""
-        return [name for name, _about in self.calls]
+    def drop(self, key='key'):
+        """Drop one value, as a request does."""
+        self.begin()
+        self.memoized.invalidate(key)
+
+    def invalidate(self):
+        """Invalidate all values, as a request does."""
+        self.begin()
+        self.region.invalidate()
+
+    def region_id(self):
+        self.begin()
+        return self.manager.region_id
 
 
 class CacheTestCase(unit.BaseTestCase):
-    """Regions that stand for those of Keystone, and their ids.
+    """Processes that share a memcached and a database.
 
-    Their backend is in memory, though Keystone takes it for a shared one.
+    ``now`` is the time of their clocks, but for those of the client libraries;
+    ``after_read`` has what happens when the next value was read from the
+    database, before it is cached.
     """
+
+    backend = 'dogpile.cache.memcached'
 
     def setUp(self):
         super().setUp()
         self.config_fixture = self.useFixture(config_fixture.Config(CONF))
-        self.config_fixture.config(
-            group='cache', backend='dogpile.cache.memory', enabled=True
-        )
-        for name, value in (
-            ('_stamps', {}),
-            ('_compared', []),
-            ('_history', id_history.IdHistory()),
-        ):
-            self.useFixture(fixtures.MockPatchObject(stamps, name, new=value))
-        self.make_server()
-        cache.configure_invalidation_region()
-        self.region = self.make_region('one')
-        self.other_region = self.make_region('two')
-        self.tokens = self.make_region('tokens')
-        self.revocations = self.make_region('revoke')
-        self.config_fixture.config(
-            group='cache', backend='dogpile.cache.memcached'
-        )
-        self.begin()
-
-    def make_server(self):
-        """Have the region of the ids configured anew, for this test."""
-        region = cache.CACHE_INVALIDATION_REGION
-        kept = {
-            name: vars(region).pop(name)
-            for name in ('backend', '_actual_backend')
-            if name in vars(region)
-        }
-        self.addCleanup(vars(region).update, kept)
-        self.addCleanup(vars(region).pop, '_actual_backend', None)
-        self.addCleanup(vars(region).pop, 'backend', None)
-
-    def make_region(self, name):
-        region = cache.create_region(name)
-        cache.configure_cache(region)
-        return region
-
-    @property
-    def server(self):
-        """What the server of the ids holds, a dictionary."""
-        return cache.CACHE_INVALIDATION_REGION.actual_backend._cache
-
-    def begin(self):
-        """Begin another request, on this thread."""
+        self.server = self.useFixture(memcached_server.MemcachedServer())
+        self.now = 0
+        self.database = {'key': 'old', 'other': 'other'}
+        self.after_read = []
+        self.name = uuid.uuid4().hex
+        self.configure(self.backend, memcache_dead_retry=0)
         request_local.begin({})
 
-    def leave(self):
-        """Have this thread work on no request."""
-        oslo_context.RequestContext(overwrite=True)
+    def configure(self, backend, **options):
+        """Set the options of ``[cache]``."""
+        self.config_fixture.config(
+            group='cache',
+            enabled=True,
+            backend=backend,
+            memcache_servers=[self.server.address],
+            **options,
+        )
 
-    def id_of(self, region):
-        """The id of a region, as this request knows it."""
-        return region.region_invalidator._region_manager.region_id
+    def patch(self, module, name, value):
+        """Set an attribute until the test ends."""
+        self.addCleanup(setattr, module, name, getattr(module, name))
+        setattr(module, name, value)
 
-    def elsewhere(self, function, *args):
-        """Call a function as another process does, in a request."""
-        history = stamps._history
-        stamps._history = id_history.IdHistory()
-        try:
-            return self.in_thread(function, *args)
-        finally:
-            stamps._history = history
+    def clock(self):
+        return self.now
+
+    def set_clock(self, store):
+        """Let a store, and what leaves its servers alone, use ``now``."""
+        if isinstance(store, stores.MemcachedStore):
+            for breaker in store._breakers.values():
+                breaker._clock = self.clock
+                breaker._rests_until = self.now
+        elif isinstance(store, stores.BackendStore):
+            store._clock = store._breaker._clock = self.clock
+            store._breaker._rests_until = self.now
+            store._next_sweep = self.now
+
+    def process(self):
+        return Process(self, self.name)
+
+    def write(self, value):
+        """Commit a new value to the database."""
+        self.database['key'] = value
 
     def in_thread(self, function, *args):
-        """Call a function in another thread of this process, in a request."""
+        """Call a function in another thread, in a request of its own."""
         answers = []
 
         def call():
-            self.begin()
+            request_local.begin({})
             answers.append(function(*args))
 
         thread = threading.Thread(target=call)

@@ -47,6 +47,8 @@ class ContentTestCase(unit.TestCase):
     def new_project(self, domain):
         project = unit.new_project_ref(domain_id=domain['id'])
         PROVIDERS.resource_api.create_project(project['id'], project)
+        # What the catalog costs is counted, not the first look at a project.
+        PROVIDERS.resource_api.get_project(project['id'])
         return project['id']
 
     def new_service(self, **kwargs):

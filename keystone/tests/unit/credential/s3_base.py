@@ -14,13 +14,8 @@ import base64
 import hashlib
 import hmac
 import http.client
-import threading
-
-from dogpile.util import NameRegistry
-import fixtures
 
 from keystone.common import provider_api
-from keystone.credential import cached
 from keystone.credential.providers import fernet
 from keystone.tests import unit
 from keystone.tests.unit import ksfixtures
@@ -96,13 +91,6 @@ class S3TestCase(base.WriteOrderTestCase):
 
     def look_up(self):
         return PROVIDERS.credential_api.get_credential(self.credential['id'])
-
-    def read_across(self, driver, method, read, write):
-        locks = NameRegistry(lambda key: threading.RLock())
-        self.useFixture(
-            fixtures.MockPatchObject(cached.REGION, '_lock_registry', locks)
-        )
-        super().read_across(driver, method, read, write)
 
     def decryptions(self):
         """List that receives what is decrypted from now on."""

@@ -109,16 +109,6 @@ class DecryptedTests(s3_base.S3TestCase):
 
         self.assertEqual(0, len(self.kept))
 
-    def test_any_credential_deleted(self):
-        other = self.new_id()
-        self.get()
-        self.api.delete_credential(other)
-
-        self.get()
-
-        self.assertEqual(1, len(self.kept))
-        self.assertEqual(2, self.work.count(self.work[0]))
-
     def test_switched_off(self):
         for option in ('cache_decrypted', 'caching'):
             self.config_fixture.config(group='credential', **{option: False})

@@ -13,9 +13,13 @@
 """An application with the validation cache, and the same without."""
 
 import contextlib
+import datetime
 import http.client
 import logging
+import time
+import types
 
+import fixtures
 from oslo_context import context as oslo_context
 
 from keystone.common import provider_api
@@ -46,6 +50,16 @@ class ValidationCacheTestCase(test_v3.RestfulTestCase):
         ):
             self.middleware = self.middleware.wsgi_app
         self.cache = self.middleware.cache
+        self.cache.clear()
+        self.asked = 0
+        app = self.middleware._app
+
+        def note(environ, start_response):
+            self.asked += 1
+            return app(environ, start_response)
+
+        self.middleware._app = note
+        self.addCleanup(setattr, self.middleware, '_app', app)
         self.token = self.get_scoped_token()
         # The first request of a process makes the enforcer.
         self.ask()
@@ -118,9 +132,31 @@ class ValidationCacheTestCase(test_v3.RestfulTestCase):
 
     def ask_past(self, subject=None, caller=None, method='GET', **more):
         """Ask past the cache, as somebody who was not there before."""
-        shared_cache.forget_callers()
-        return self.send(
-            self.middleware._app, self.environ(subject, caller, method, **more)
+        with shared_cache.no_records(self.config_fixture):
+            return self.send(
+                self.middleware._app,
+                self.environ(subject, caller, method, **more),
+            )
+
+    def at(self, **delta):
+        """Let it be later, for caches and for tokens.
+
+        :param delta: how much later than now, as for a timedelta
+        """
+        now = time.time() + datetime.timedelta(**delta).total_seconds()
+        clock = types.SimpleNamespace(
+            time=lambda: now, monotonic=time.monotonic, sleep=time.sleep
+        )
+        for module in ('common.cache.proxy', 'token.validation_cache.cache'):
+            self.useFixture(
+                fixtures.MonkeyPatch(f'keystone.{module}.time', clock)
+            )
+        moment = datetime.datetime.fromtimestamp(now, datetime.timezone.utc)
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'oslo_utils.timeutils.utcnow',
+                lambda: moment.replace(tzinfo=None),
+            )
         )
 
     @contextlib.contextmanager
@@ -144,17 +180,22 @@ class ValidationCacheTestCase(test_v3.RestfulTestCase):
         self.assertEqual(_comparable(one), _comparable(other))
 
     def assertHit(self, *args, **kwargs):
-        """A request is answered from the cache, and as it is past it."""
-        with self.counted(hit=1):
+        """A request is answered from two records, and as it is past them."""
+        asked = self.asked
+        with self.counted(hit=2):
             answer = self.ask(*args, **kwargs)
+        self.assertEqual(asked, self.asked)
         self.assertSame(self.ask_past(*args, **kwargs), answer)
         return answer
 
     def assertNoHit(self, *args, status=http.client.OK, **kwargs):
-        """A request is not answered from the cache."""
-        before = self.cache.counts['hit']
+        """A request is not answered from two records that were there."""
+        before = self.cache.counts['hit'], self.asked
         answer = self.ask(*args, **kwargs)
-        self.assertEqual(before, self.cache.counts['hit'])
+        found = self.cache.counts['hit'], self.asked
+        self.assertFalse(
+            found[0] == before[0] + 2 and found[1] == before[1], found
+        )
         self.assertEqual(str(int(status)), answer[0].partition(' ')[0])
         self.assertSame(self.ask_past(*args, **kwargs), answer)
         return answer

@@ -14,9 +14,9 @@ import http.client
 import logging
 
 from keystone.common import authorization
-from keystone.common import cache
 from keystone.common import provider_api
 from keystone.tests import unit
+from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit.validation_cache import base
 
 PROVIDERS = provider_api.ProviderAPIs
@@ -26,8 +26,12 @@ class BypassTests(base.ValidationCacheTestCase):
     """Whatever is unusual takes the usual way."""
 
     def assertBypassed(self, reason, status=None, **more):
-        with self.counted(**{f'bypass__{reason}': 1}):
-            answer = self.ask(**more)
+        before = self.cache.counts.copy()
+        answer = self.ask(**more)
+        found = self.cache.counts - before
+        # The caller may be known all the same.
+        found.pop('hit', None)
+        self.assertEqual({f'bypass: {reason}': 1}, found)
         self.assertSame(self.ask_past(**more), answer)
         if status:
             self.assertEqual(str(int(status)), answer[0].partition(' ')[0])
@@ -79,20 +83,14 @@ class BypassTests(base.ValidationCacheTestCase):
         self.assertBypassed('body', CONTENT_LENGTH='2')
 
     def test_other_paths(self):
-        with self.counted():
+        with self.counted(hit=3):
             for path in ('/v3/auth/tokens/', '/v3', '/v3/auth/projects'):
                 self.ask(PATH_INFO=path)
 
     def test_other_methods(self):
         token = self.get_scoped_token()
-        with self.counted(bypass__method=1):
+        with self.counted(bypass__method=1, hit=1):
             self.ask(token, method='DELETE')
-
-    def test_unpatched_nodes(self):
-        self.config_fixture.config(group='cache_stamps', unpatched_nodes=True)
-        # The option is one that a process starts with: begin with other ids.
-        cache.CACHE_REGION.invalidate()
-        self.assertBypassed('stamps', 200)
 
     def test_debug_log(self):
         logging.getLogger('keystone').setLevel(logging.DEBUG)
@@ -100,75 +98,89 @@ class BypassTests(base.ValidationCacheTestCase):
         self.assertBypassed('debug', 200)
 
 
-class NotKeptTests(base.ValidationCacheTestCase):
-    """What may change without a trace is not kept."""
+class KeptTests(base.ValidationCacheTestCase):
+    """What is kept, and what may change without a trace."""
 
     def setUp(self):
         super().setUp()
         self.cache.clear()
 
-    def assertNotKept(self, reason, *args, times=2, **kwargs):
-        expected = {'miss__unknown': times, f'not_kept__{reason}': times}
-        with self.counted(**expected):
-            for _ in range(times):
-                answer = self.ask(*args, **kwargs)
+    def assertNotKept(self, reason, *args, times=2, made=1, **kwargs):
+        """Records are made for each request, and not used for another.
+
+        :param made: how many for each
+        """
+        self.cache.clear()
+        shared_cache.forget_records()
+        for _ in range(times):
+            before = self.cache.counts.copy()
+            answer = self.ask(*args, **kwargs)
+            found = self.cache.counts - before
+            self.assertEqual(made, found[f'not_kept: {reason}'], found)
         self.assertSame(self.ask_past(*args, **kwargs), answer)
+
+    def assertNeverKept(self, reason, token, **kwargs):
+        """No record is made of a token, once it is known what it is."""
+        self.cache.clear()
+        for each in (reason, 'known', 'known'):
+            before = self.cache.counts.copy()
+            answer = self.ask(token, **kwargs)
+            found = self.cache.counts - before
+            self.assertEqual(1, found[f'not_kept: {each}'], found)
+            self.assertSame(self.ask_past(token, **kwargs), answer)
+
+    def test_system_scope(self):
+        # Upstream reads its grants from the database each time.
+        self.assertNeverKept('database', self.get_system_scoped_token())
+
+    def assertOff(self):
+        with self.counted(bypass__off=2):
+            for _ in range(2):
+                answer = self.ask()
+        self.assertSame(self.ask_past(), answer)
+        self.assertEqual(0, self.cache.status()['entries'])
 
     def test_switched_off(self):
         self.config_fixture.config(group='token', validation_cache=False)
 
-        self.assertNotKept('off')
+        self.assertOff()
 
     def test_cache_that_is_not_shared(self):
         self.config_fixture.config(
             group='cache', backend='dogpile.cache.memory'
         )
 
-        self.assertNotKept('off')
+        self.assertOff()
 
-    def test_section_that_is_not_cached(self):
-        for section in (
-            'catalog',
-            'federation',
-            'identity',
-            'resource',
-            'role',
-            'token',
-        ):
-            self.config_fixture.config(group=section, caching=False)
-            self.assertNotKept('off')
-            self.config_fixture.config(group=section, caching=True)
+    def test_tokens_that_are_not_cached(self):
+        self.config_fixture.config(group='token', caching=False)
 
-    def test_no_time(self):
-        self.config_fixture.config(group='token', cache_time=0)
-
-        self.assertNotKept('off')
-
-    def test_users_that_change_elsewhere(self):
-        self.config_fixture.config(
-            group='identity', domain_specific_drivers_enabled=True
-        )
-
-        self.assertNotKept('backend')
-
-    def test_users_that_are_disabled_by_time(self):
-        self.config_fixture.config(
-            group='security_compliance', disable_user_account_days_inactive=9
-        )
-
-        self.assertNotKept('backend')
+        self.assertOff()
 
     def test_without_replica(self):
         self.config_fixture.config(group='revoke', use_tree=False)
 
-        self.assertNotKept('revocation')
+        self.assertOff()
+
+    def test_section_that_is_not_cached(self):
+        for section in ('identity', 'resource', 'role'):
+            self.config_fixture.config(group=section, caching=False)
+            self.assertNotKept('unsettled', made=2)
+            self.config_fixture.config(group=section, caching=True)
+
+    def test_no_time(self):
+        for section in ('identity', 'resource', 'role'):
+            self.config_fixture.config(group=section, cache_time=0)
+            self.assertNotKept('unsettled', made=2)
+            self.config_fixture.config(group=section, cache_time=None)
 
     def test_negative_answer(self):
-        with self.counted(miss__unknown=2):
-            for _ in range(2):
-                answer = self.ask('unknown')
+        self.ask()
+        before = self.cache.status()['entries']
+        for _ in range(2):
+            answer = self.ask('unknown')
         self.assertEqual('404 NOT FOUND', answer[0].upper())
-        self.assertEqual(0, self.cache.status()['entries'])
+        self.assertEqual(before, self.cache.status()['entries'])
 
     def test_trust(self):
         trustee = unit.create_user(PROVIDERS.identity_api, self.domain_id)
@@ -187,8 +199,7 @@ class NotKeptTests(base.ValidationCacheTestCase):
             )
         )
 
-        self.assertNotKept('trust', token)
-        self.assertNotKept('trust', token, token)
+        self.assertNeverKept('database', token)
 
     def test_application_credential_with_access_rules(self):
         ref = unit.new_application_credential_ref(roles=[{'id': self.role_id}])
@@ -209,7 +220,7 @@ class NotKeptTests(base.ValidationCacheTestCase):
             name = 'HTTP_OPENSTACK_IDENTITY_ACCESS_RULES'
             self.cache.clear()
             if reason:
-                self.assertNotKept(reason, token, **{name: '1'})
+                self.assertNeverKept(reason, token, **{name: '1'})
             else:
                 self.assertNoHit(token, **{name: '1'})
                 self.assertHit(token, **{name: '1'})

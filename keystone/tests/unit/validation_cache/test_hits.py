@@ -12,6 +12,7 @@
 
 import re
 
+from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit.validation_cache import base
 
 
@@ -67,7 +68,6 @@ class HitTests(base.ValidationCacheTestCase):
         for subject in (
             self.get_unscoped_token(),
             self.get_domain_scoped_token(),
-            self.get_system_scoped_token(),
         ):
             self.assertNoHit(subject)
             self.assertHit(subject)
@@ -90,8 +90,53 @@ class HitTests(base.ValidationCacheTestCase):
 
     def test_no_token_is_kept(self):
         self.assertHit()
+        records = list(self.cache._records.items())
+        self.assertEqual(2, len(records))
+        for key, record in records:
+            held = repr((key, record.packed(), record.facts)).encode()
+            self.assertNotIn(self.token.encode(), held)
+            if record.caller is not None:
+                credentials = record.caller._credentials
+                self.assertNotIn(self.token, repr(vars(credentials)))
 
-        for entry in self.cache._store._entries.values():
-            seen = [entry.answer.headers('')[:], entry.answer.body()]
-            seen += [entry.tokens, list(self.cache._store._entries)]
-            self.assertNotIn(self.token, repr(seen))
+    def test_nothing_is_shared_in_the_clear(self):
+        names = ('user', 'project', 'catalog')
+        shared = {
+            key: value
+            for key, value in shared_cache.SharedMemory.values.items()
+            if key.startswith('keystone.record.')
+        }
+        # The records of both forms, and a catalog.
+        self.assertEqual(3, len(shared))
+        for key, value in shared.items():
+            self.assertNotIn(self.token, key)
+            for text in (self.token, self.user_id, self.project_id, *names):
+                self.assertNotIn(text.encode(), value)
+
+    def test_record_of_another_process(self):
+        self.cache.clear()
+        asked = self.asked
+        with self.counted(shared_hit=2):
+            answer = self.ask()
+        self.assertEqual(asked, self.asked)
+        self.assertSame(self.ask_past(), answer)
+        self.assertHit()
+
+    def test_forged_record(self):
+        self.cache.clear()
+        values = shared_cache.SharedMemory.values
+        for key, value in list(values.items()):
+            if key.startswith('keystone.record.'):
+                values[key] = value[:-1] + bytes((value[-1] ^ 1,))
+        self.assertNoHit()
+
+    def test_records_that_were_exchanged(self):
+        other = self.get_unscoped_token()
+        self.ask(other)
+        self.cache.clear()
+        values = shared_cache.SharedMemory.values
+        records = [key for key in values if key.startswith('keystone.record.')]
+        kept = [values[key] for key in records]
+        values.update(zip(records, kept[1:] + kept[:1]))
+        self.assertNoHit()
+        self.assertNoHit(other)

@@ -12,9 +12,16 @@
 
 import os
 import threading
+import time
 
-from keystone.common.cache import stamps
+import fixtures
+
+from keystone.catalog import answer_text
+from keystone.common import provider_api
 from keystone.tests.unit.validation_cache import base
+
+
+PROVIDERS = provider_api.ProviderAPIs
 
 
 class ThreadTests(base.ValidationCacheTestCase):
@@ -51,7 +58,9 @@ class ThreadTests(base.ValidationCacheTestCase):
             for turn in range(20):
                 token = tokens[(index + turn) % len(tokens)]
                 if index == 0 and turn % 5 == 0 and is_changing:
-                    stamps.written()
+                    PROVIDERS.identity_api.get_user.invalidate(
+                        PROVIDERS.identity_api, self.user_id
+                    )
                 self.assertSame(truth[token], self.ask(token))
 
         is_changing = True
@@ -59,66 +68,49 @@ class ThreadTests(base.ValidationCacheTestCase):
         is_changing = False
         for token in tokens:
             self.ask(token)
-        app, asked = self.middleware._app, []
-
-        def note(environ, start_response):
-            asked.append(environ)
-            return app(environ, start_response)
-
-        self.middleware._app = note
+        asked = self.asked
         self.run_in_threads(64, ask)
-        self.middleware._app = app
 
-        self.assertEqual([], asked)
+        self.assertEqual(asked, self.asked)
+        # The caller's, and those of its own and of three subjects.
         self.assertLessEqual(self.cache.status()['entries'], 5)
+
+    def slowly(self, fail_once=False):
+        """Have records made slowly; the first one fails where wanted."""
+        render, failures = answer_text.render, []
+
+        def render_slowly(*args, **kwargs):
+            time.sleep(0.3)
+            if fail_once and not failures:
+                failures.append(True)
+                raise RuntimeError('on purpose')
+            return render(*args, **kwargs)
+
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'keystone.catalog.answer_text.render', render_slowly
+            )
+        )
 
     def test_misses_at_once_are_computed_once(self):
         token = self.get_scoped_token()
-        app, asked = self.middleware._app, []
-        begun = threading.Event()
-
-        def slow(environ, start_response):
-            asked.append(environ)
-            begun.wait(0.3)
-            return app(environ, start_response)
-
-        self.middleware._app = slow
+        self.slowly()
+        made = self.cache.counts['made']
         results = self.run_in_threads(8, lambda _index: self.ask(token))
-        self.middleware._app = app
 
-        self.assertEqual(1, len(asked))
+        self.assertEqual(made + 1, self.cache.counts['made'])
         for result in results:
             self.assertSame(results[0], result)
 
-    def test_leader_that_fails_leaves_the_others_to_themselves(self):
+    def test_first_that_fails_leaves_the_others_to_themselves(self):
         token = self.get_scoped_token()
-        app, asked = self.middleware._app, []
-        begun = threading.Event()
-
-        def failing(environ, start_response):
-            asked.append(environ)
-            if len(asked) == 1:
-                begun.wait(0.3)
-                raise RuntimeError('on purpose')
-            return app(environ, start_response)
-
-        self.middleware._app = failing
-        failures = []
-
-        def ask(_index):
-            try:
-                return self.ask(token)
-            except RuntimeError as error:
-                failures.append(error)
-
-        results = self.run_in_threads(4, ask)
-        self.middleware._app = app
-
-        self.assertEqual(1, len(failures))
         truth = self.ask_past(token)
-        answers = [result for result in results if result]
-        self.assertEqual(3, len(answers))
-        for answer in answers:
+        self.slowly(fail_once=True)
+
+        results = self.run_in_threads(4, lambda _index: self.ask(token))
+
+        self.assertEqual(4, len(results))
+        for answer in results:
             self.assertSame(truth, answer)
 
     def test_fork_after_warm_up(self):

@@ -10,6 +10,8 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+import contextlib
+import functools
 import threading
 
 from keystone.assignment import core as assignment
@@ -115,11 +117,11 @@ class AfterWriteTests(base.WriteOrderTestCase):
         found = []
         done = []
 
-        def note(set_key, key, value):
-            found.append(key.rpartition(':')[2])
+        def note(name, invalidate):
+            found.append(name)
             if done and error:
                 raise error
-            return set_key(key, value)
+            return invalidate()
 
         @after_write.invalidate_again
         def write_all():
@@ -127,14 +129,20 @@ class AfterWriteTests(base.WriteOrderTestCase):
             found.clear()
             done.append(True)
 
-        with self.replaced(cache.CACHE_INVALIDATION_REGION, 'set', note):
+        with contextlib.ExitStack() as stack:
+            for region in self.regions:
+                manager = region.region_invalidator._region_manager
+                replaced = self.replaced(
+                    manager,
+                    'invalidate_region',
+                    functools.partial(note, region.name),
+                )
+                stack.enter_context(replaced)
             if error:
                 self.assertRaises(error, write_all)
             else:
                 write_all()
-        # There are ids of no region, too.
-        names = [region.name for region in self.regions]
-        return [name for name in found if name in names]
+        return found
 
     def test_computed_values_go_after_what_they_are_computed_from(self):
         def write():

@@ -100,7 +100,7 @@ class ProjectTests(base.WriteOrderTestCase):
         token = self.child_token()
 
         def fail_for_the_parent(write, project_id, project):
-            self.elsewhere(self.validate, token)
+            self.elsewhere(self.api.get_project, token.project_id)
             if project_id == self.project_id:
                 raise keystone.exception.UnexpectedError()
             return write(project_id, project)

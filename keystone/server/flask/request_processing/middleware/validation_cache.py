@@ -10,95 +10,163 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
-"""Middleware that answers validations from rendered answers."""
+"""The first middleware that a validation meets."""
 
 import logging
+from typing import Any
 
-from keystone.common.cache import facts
+from oslo_context import context as oslo_context
+import webob
+
+from keystone.common.cache import request_local
+from keystone.common import context
 import keystone.conf
 from keystone.server.flask.request_processing.middleware import cache_report
-from keystone.token.validation_cache import cache as validation_cache
+from keystone.token.validation_cache import cache
+from keystone.token.validation_cache import decisions
+from keystone.token.validation_cache import headers
 from keystone.token.validation_cache import inquiry
-from keystone.token.validation_cache import recorder as recorders
 
 CONF = keystone.conf.CONF
 
-LOG = logging.getLogger(__name__)
+LOG = logging.getLogger('keystone')
 
 
 class ValidationCacheMiddleware:
-    """Stands before all else, so that an answer that is at hand costs little.
+    """Answers validations from records, where they tell everything.
+
+    Stands before all else, so that an answer that is at hand costs little.
 
     :param app: WSGI application, with all of its middleware
     """
 
-    def __init__(self, app):
+    def __init__(self, app: Any) -> None:
         self._app = app
-        self.cache = validation_cache.ValidationCache()
+        self._headers = headers.Headers()
+        self.cache = cache.RECORDS
 
-    def __call__(self, environ, start_response):
+    def __call__(self, environ: dict, start_response: Any) -> Any:
         if environ.get('PATH_INFO') != inquiry.PATH:
             return self._app(environ, start_response)
-        look, answer = self._look_up(environ)
-        if answer is not None:
-            return _give(answer, environ, start_response)
-        if look is None:
+        reason = inquiry.bypass(environ)
+        if reason is None and LOG.isEnabledFor(logging.DEBUG):
+            reason = 'debug'
+        if reason is None and not self.cache.is_on:
+            reason = 'off'
+        if reason is not None:
+            self.cache.note(f'bypass: {reason}')
             return self._app(environ, start_response)
-        if self.cache.lead(look):
+        with cache.at_hand():
             try:
-                return self._ask(look, environ, start_response)
-            finally:
-                self.cache.done(look)
-        answer = self._find(look)
-        if answer is None:
-            # The other may have begun later, and have seen a change.
-            look, answer = self._look_up(environ)
-        if answer is not None:
-            return _give(answer, environ, start_response)
-        if look is None:
-            return self._app(environ, start_response)
-        return self._ask(look, environ, start_response)
+                answer = self._answer(environ)
+            except Exception as error:
+                # Whatever it is, the usual way meets it too, or does not need
+                # it. Its text may name what was looked up: a token, for one.
+                self.cache.note('bypass: error')
+                LOG.warning(
+                    'Cannot use the validation cache: %s', type(error).__name__
+                )
+                answer = None
+            if answer is None:
+                return self._ask(environ, start_response)
+        start_response('200 OK', answer[0])
+        return answer[1]
 
-    def _look_up(self, environ):
-        try:
-            look = self.cache.look(environ)
-            return look, look and self.cache.find(look)
-        except Exception as error:
-            # Whatever it is, the usual way meets it too, or does not need it.
-            self.cache.counts.note('bypass: error')
-            _warn(error)
-            return None, None
-
-    def _find(self, look):
-        try:
-            return self.cache.find(look)
-        except Exception as error:
-            _warn(error)
+    def _answer(self, environ: dict) -> tuple[list, list[bytes]] | None:
+        caller = cache.Wanted(environ['HTTP_X_AUTH_TOKEN'], False)
+        subject = cache.Wanted(
+            environ['HTTP_X_SUBJECT_TOKEN'], not environ.get('QUERY_STRING')
+        )
+        records = self.cache.find(caller, subject)
+        if None in records:
+            request_local.begin(environ)
+            records = [
+                record or cache.made(wanted)
+                for record, wanted in zip(records, (caller, subject))
+            ]
+        if records[0] is not None:
+            cache.put_at_hand(caller.token, records[0])
+        if None in records:
             return None
+        body = self.cache.body(records[1])
+        if body is None:
+            return None
+        found = self._headers.of(
+            inquiry.surroundings(environ), subject.token, len(body)
+        )
+        if found is None or not self._is_allowed(environ, *records, caller):
+            return None
+        return found, [body if environ['REQUEST_METHOD'] == 'GET' else b'']
 
-    def _ask(self, look, environ, start_response):
-        recorder = recorders.Recorder(start_response)
-        with facts.tracing() as trace:
-            chunks = self._app(environ, recorder)
-            if recorder.status != '200 OK' or not recorder.is_whole:
-                return chunks
-            body = recorder.collect(chunks)
-        self.cache.keep(look, environ, recorder, body, trace)
-        return [body]
+    def _is_allowed(
+        self, environ: dict, caller: Any, subject: Any, wanted: cache.Wanted
+    ) -> bool:
+        if caller.caller is None:
+            credentials = _credentials(wanted.token)
+            if credentials is None:
+                return False
+            caller.caller = decisions.Decisions(credentials)
+        try:
+            return caller.caller.allow(
+                environ['REQUEST_METHOD'], subject.target
+            )
+        except Exception:
+            # The usual way refuses it.
+            return False
+
+    def _learn(self, environ: dict, status: str, sent: list) -> None:
+        try:
+            self._headers.learn(
+                inquiry.surroundings(environ),
+                status,
+                sent,
+                environ['HTTP_X_SUBJECT_TOKEN'],
+            )
+        except Exception as error:
+            # It must not reach the client that is being answered.
+            LOG.warning('Cannot keep headers: %s', type(error).__name__)
+
+    def _ask(self, environ: dict, start_response: Any) -> Any:
+        def learn(status: str, sent: list, *exc_info: Any) -> Any:
+            self._learn(environ, status, sent)
+            return start_response(status, sent, *exc_info)
+
+        return self._app(environ, learn)
 
 
-def _warn(error):
-    # Its text may name what was looked up: a token, for one.
-    LOG.warning('Cannot use the validation cache: %s', type(error).__name__)
+def _credentials(token: str) -> Any:
+    """What policy rules are told of a caller, by the usual middleware.
+
+    :returns: a :class:`keystone.common.context.RequestContext`; None if the
+        middleware refuses the caller
+    """
+    # It imports this package.
+    from keystone.server.flask.request_processing import middleware
+
+    seen: dict = {}
+
+    def app(environ: dict, start_response: Any) -> list[bytes]:
+        seen.update(environ)
+        start_response('200 OK', [])
+        return [b'']
+
+    request = webob.Request.blank('/', headers={'X-Auth-Token': token})
+    before = oslo_context.get_current()
+    try:
+        request.send(middleware.auth_context.AuthContextMiddleware(app))
+    finally:
+        if before is not None:
+            before.update_store()
+    found = seen.get(context.REQUEST_CONTEXT_ENV)
+    if found is None or not found.authenticated:
+        return None
+    # They are kept for longer than the request.
+    found.auth_token = None
+    found.token_reference.model.id = None
+    return found
 
 
-def _give(answer, environ, start_response):
-    subject = environ['HTTP_X_SUBJECT_TOKEN']
-    start_response(answer.status, answer.headers(subject))
-    return [answer.body()]
-
-
-def wrap(app):
+def wrap(app: Any) -> Any:
     """Put the middleware before an application, where it is wanted.
 
     :param app: WSGI application

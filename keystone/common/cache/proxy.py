@@ -1,0 +1,262 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What stands between a cache region and its backend.
+
+A request looks for a value first in what it has read itself, then in the
+cache. A value that is missing, or has expired, is leased: a placeholder takes
+its place, and what was read is stored only if that is still there. A deletion
+takes the placeholder away, so a value read before a change is never stored
+after it. To other Keystones, a placeholder is a value of another version of
+dogpile.cache: they read the value and store it in its place.
+
+No failure of the cache reaches the region: what cannot be read is missing,
+what cannot be stored is not kept, and where a value cannot be deleted the
+whole region is invalidated.
+"""
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+import math
+import secrets
+import threading
+import time
+from typing import Any
+from typing import NamedTuple
+
+import cachetools
+from dogpile.cache import api
+from dogpile.cache import proxy
+from dogpile.cache import region as dogpile_region
+from oslo_log import log
+
+from keystone.common.cache import after_write
+from keystone.common.cache import counters
+from keystone.common.cache import facts
+from keystone.common.cache import lifetimes
+from keystone.common.cache import regions
+from keystone.common.cache import request_values
+from keystone.common.cache import stores
+
+LOG = log.getLogger(__name__)
+
+# The version of a placeholder: never one of dogpile.cache.
+_PLACEHOLDER = 0
+# Seconds within which a leased value has to be stored.
+_LEASE = 10
+# The largest number of leases that a thread holds.
+_HELD = 100
+
+
+class Proxy(proxy.ProxyBackend):
+    """Gives a region its values, as facts.
+
+    :param region: the region, configured but for this proxy
+    :param manager: its :class:`keystone.common.cache.regions.Manager`
+    """
+
+    def __init__(
+        self, region: dogpile_region.CacheRegion, manager: regions.Manager
+    ) -> None:
+        super().__init__()
+        self._region = region
+        self._manager = manager
+        self._store = stores.of(region)
+        self._leases = threading.local()
+
+    # What a region asks.
+
+    def get(self, key: str) -> Any:
+        found = self._find(key)
+        return api.NO_VALUE if found is None else found[1]
+
+    def get_serialized(self, key: str) -> Any:
+        found = self._find(key)
+        return api.NO_VALUE if found is None else found[0]
+
+    def get_multi(self, keys: Iterable[str]) -> list[Any]:
+        return [self.get(key) for key in keys]
+
+    def get_serialized_multi(self, keys: Iterable[str]) -> list[Any]:
+        return [self.get_serialized(key) for key in keys]
+
+    def set(self, key: str, value: Any) -> None:
+        self._keep(key, regions.pack(self._region, value), value.metadata)
+
+    def set_serialized(self, key: str, value: bytes) -> None:
+        unpacked = regions.unpack(self._region, value)
+        self._keep(key, value, unpacked.metadata)
+
+    def set_multi(self, mapping: Mapping[str, Any]) -> None:
+        for key, value in mapping.items():
+            self.set(key, value)
+
+    def set_serialized_multi(self, mapping: Mapping[str, bytes]) -> None:
+        for key, value in mapping.items():
+            self.set_serialized(key, value)
+
+    def delete(self, key: str) -> None:
+        after_write.invalidate(_Value(self, key))
+
+    def drop(self, key: str) -> None:
+        """Delete a value, now."""
+        request_values.drop(key)
+        counters.count(self._region.name, counters.ROUND_TRIPS)
+        try:
+            self._store.delete(key)
+        except stores.Unavailable:
+            LOG.info('A cached value could not be dropped: its region is.')
+            self._region.invalidate()
+
+    def delete_multi(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            self.delete(key)
+
+    # How it is answered.
+
+    def _find(self, key: str) -> tuple[bytes, Any] | None:
+        """Find a value, and note it as a fact.
+
+        :returns: the value as stored, and as an object; None if it is missing
+        """
+        counters.count(self._region.name, counters.LOOKUPS)
+        known = request_values.get(key)
+        if known is None:
+            stored, is_stored = self._read(key), True
+        else:
+            stored, is_stored = known
+        value = stored and regions.unpack(self._region, stored)
+        if not value:
+            facts.note(key, facts.MISSING, 0)
+            return None
+        request_values.put(key, (stored, is_stored))
+        self._note(key, stored, value.metadata, is_stored)
+        return stored, value
+
+    def _note(
+        self, key: str, stored: bytes, metadata: Mapping, is_stored: bool
+    ) -> None:
+        """Note a value as a fact: one that others find as well, or not."""
+        if is_stored:
+            fingerprint = facts.fingerprint(stored)
+            facts.note(key, fingerprint, self._until(key, metadata))
+        else:
+            facts.note(key, facts.MISSING, 0)
+
+    def _read(self, key: str) -> bytes | None:
+        """Read a value that may be used, or lease it."""
+        if lifetimes.seconds_of(self._region, key) == 0:
+            self._held()[key] = None
+            return None
+        counters.count(self._region.name, counters.ROUND_TRIPS)
+        try:
+            (stored,) = self._store.get_many([key])
+            value = stored and regions.unpack(self._region, stored)
+            if value and _is_placeholder(value.metadata):
+                # A region looks twice: it may be this thread's own.
+                if self._held().get(key) != stored:
+                    self._held()[key] = None
+            elif not value or self._is_over(key, value.metadata):
+                self._lease(key, stored)
+            else:
+                return stored
+        except stores.Unavailable:
+            self._held()[key] = None
+        counters.count(self._region.name, counters.MISSES)
+        return None
+
+    def _lease(self, key: str, stored: bytes | None) -> None:
+        """Put a placeholder where there is no value, or one that expired."""
+        metadata = {'ct': time.time(), 'v': _PLACEHOLDER}
+        nonce = api.CachedValue(secrets.token_bytes(8), metadata)
+        placeholder = regions.pack(self._region, nonce)
+        if stored is None:
+            is_mine = self._store.add(key, placeholder, _LEASE)
+        else:
+            is_mine = self._store.replace(key, stored, placeholder, _LEASE)
+        self._held()[key] = placeholder if is_mine else None
+
+    def _held(self) -> Any:
+        """The leases of this thread, few of which are never used."""
+        return vars(self._leases).setdefault(
+            'held', cachetools.LRUCache(_HELD)
+        )
+
+    def _keep(self, key: str, stored: bytes, metadata: Mapping) -> None:
+        """Store a value, if nothing has changed since it was leased."""
+        seconds = lifetimes.seconds_to_live(self._region, key)
+        leases = self._held()
+        if key not in leases:
+            # Not what was read under a lease: another change may have
+            # followed the one that it tells of.
+            self.delete(key)
+            return
+        placeholder = leases.pop(key)
+        is_kept = False
+        try:
+            if placeholder is not None:
+                counters.count(self._region.name, counters.ROUND_TRIPS)
+                is_kept = self._store.replace(
+                    key, placeholder, stored, seconds
+                )
+        except stores.Unavailable:
+            is_kept = False
+        request_values.put(key, (stored, is_kept))
+        self._note(key, stored, metadata, is_kept)
+
+    def _is_over(self, key: str, metadata: Mapping) -> bool:
+        return (
+            metadata.get('v') == _PLACEHOLDER
+            or self._until(key, metadata) <= time.time()
+        )
+
+    def _until(self, key: str, metadata: Mapping) -> float:
+        """When a value expires, in seconds since the epoch."""
+        if not math.isfinite(metadata['ct']):
+            return 0
+        seconds = lifetimes.seconds_of(self._region, key)
+        return math.inf if seconds is None else metadata['ct'] + seconds
+
+
+class _Value(NamedTuple):
+    """A value, to be dropped as a region is."""
+
+    proxy: Proxy
+    key: str
+
+    REGION_KEY_PREFIX = ''
+
+    def is_region_key(self, key: str) -> bool:
+        return False
+
+    def invalidate_region(self) -> None:
+        self.proxy.drop(self.key)
+
+
+def _is_placeholder(metadata: Mapping) -> bool:
+    """Whether it is one that counts: not all backends let it expire."""
+    return (
+        metadata.get('v') == _PLACEHOLDER
+        and abs(time.time() - metadata['ct']) < _LEASE
+    )
+
+
+def attach(region: dogpile_region.CacheRegion, manager: Any) -> Any:
+    """Put the proxy before the backend of a region.
+
+    :param region: the region, just configured
+    :param manager: a :class:`keystone.common.cache.RegionInvalidationManager`
+    :returns: the :class:`keystone.common.cache.regions.Manager` in its place
+    """
+    ours = regions.Manager(manager)
+    region.wrap(Proxy(region, ours))
+    return ours

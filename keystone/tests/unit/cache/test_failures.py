@@ -1,0 +1,234 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What the caches do while their servers fail."""
+
+import threading
+import time
+
+import fixtures
+
+from keystone.common.cache import stores
+from keystone.tests.unit.cache import base
+
+# Seconds after which servers are asked again.
+PAUSE = 10
+
+
+class _Failures:
+    """What holds for each client library; a subclass names it."""
+
+    def test_lost_invalidation(self):
+        one, other = self.process(), self.process()
+        self.assertEqual(['old'] * 2, [one.read(), other.read()])
+        self.server.takes = False
+        self.write('new')
+        one.invalidate()
+        self.assertEqual('new', one.read())
+        # Nobody can have told the other one.
+        self.assertEqual('old', other.read())
+
+        self.server.takes = True
+        self.now += PAUSE
+        self.assertEqual('new', one.read())
+        self.assertEqual('new', other.read())
+        self.assertEqual(one.region_id(), other.region_id())
+
+    def test_lost_invalidation_and_a_later_one_of_another_process(self):
+        one, other = self.process(), self.process()
+        one.read()
+        self.server.takes = False
+        one.invalidate()
+        self.server.takes = True
+        other.invalidate()
+        self.assertEqual('old', other.read())
+        # Which of both was first, nobody can tell.
+        self.write('new')
+        self.now += PAUSE
+        self.assertEqual('new', one.read())
+        self.assertEqual('new', other.read())
+
+    def test_value_that_could_not_be_dropped(self):
+        one, other = self.process(), self.process()
+        one.read()
+        self.server.takes = False
+        self.write('new')
+        one.drop()
+        self.assertEqual('new', one.read())
+        self.server.takes = True
+        self.now += PAUSE
+        self.assertEqual('new', one.read())
+        self.assertEqual('new', other.read())
+
+    def test_value_that_is_dropped_costs_nobody_else_anything(self):
+        one, other = self.process(), self.process()
+        before = one.region_id()
+        one.read()
+        self.write('new')
+        one.drop()
+        one.drop()
+        self.assertEqual('new', other.read())
+        self.assertEqual(before, other.region_id())
+
+    def test_server_with_old_contents(self):
+        one, other = self.process(), self.process()
+        one.read()
+        old = dict(self.server.items)
+        self.write('new')
+        one.invalidate()
+        self.assertEqual('new', other.read())
+
+        self.server.items = old
+        self.now += PAUSE
+        self.assertEqual('new', other.read())
+        # One that has seen nothing is told by the new id.
+        self.assertEqual('new', self.process().read())
+        self.assertEqual('new', one.read())
+
+    def test_old_id_is_not_used_either_where_it_cannot_be_replaced(self):
+        one = self.process()
+        one.read()
+        old = dict(self.server.items)
+        self.write('new')
+        one.invalidate()
+        self.server.items = old
+        self.server.takes = False
+        # Also before the next attempt to write is due.
+        self.assertEqual('new', one.read())
+        self.now += PAUSE
+        self.assertEqual('new', one.read())
+
+    def test_value_under_an_id_of_the_process_alone_is_dropped_for_all(self):
+        one, other = self.process(), self.process()
+        one.read()
+        old = dict(self.server.items)
+        one.invalidate()
+        # Other processes, which know no better, use the old id.
+        self.server.items = dict(old)
+        self.assertEqual('old', other.read())
+        self.write('new')
+        one.drop()
+        self.now += PAUSE
+        self.assertEqual('new', other.read())
+
+    def test_server_that_has_lost_the_id(self):
+        one, other = self.process(), self.process()
+        one.read()
+        self.server.items.clear()
+        self.now += PAUSE
+        self.write('new')
+        self.assertEqual('new', one.read())
+        self.assertEqual(one.region_id(), other.region_id())
+
+    def test_server_is_gone(self):
+        one = self.process()
+        one.read()
+        self.server.stop()
+        self.write('new')
+        # None of these raises.
+        one.invalidate()
+        one.drop()
+        for _ in range(5):
+            self.assertEqual('new', one.read())
+            self.now += 0.3
+
+    def test_clock_that_is_ahead(self):
+        ahead, right = self.process(), self.process()
+        now = time.time()
+        with fixtures.MonkeyPatch('time.time', lambda: now + 60):
+            ahead.invalidate()
+        before = right.region_id()
+        self.assertEqual(before, ahead.region_id())
+        # Made later, by a clock that shows less.
+        right.invalidate()
+        after = ahead.region_id()
+        self.assertNotEqual(before, after)
+        self.assertEqual(right.region_id(), after)
+
+
+class MemcachedTests(_Failures, base.CacheTestCase):
+    backend = 'dogpile.cache.memcached'
+
+
+class PyMemcacheTests(_Failures, base.CacheTestCase):
+    backend = 'dogpile.cache.pymemcache'
+
+
+class MemcachePoolTests(_Failures, base.CacheTestCase):
+    backend = 'oslo_cache.memcache_pool'
+
+
+class ThreadsTests(base.CacheTestCase):
+    def test_threads(self):
+        one = self.process()
+        end = time.monotonic() + 1
+        in_force = [0]
+        errors = []
+        reads = []
+
+        def read():
+            while time.monotonic() < end:
+                least = in_force[0]
+                got = one.read()
+                reads.append(got)
+                if got < least:
+                    errors.append((least, got))
+
+        self.write(0)
+        one.invalidate()
+        threads = [threading.Thread(target=read) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        while time.monotonic() < end:
+            self.write(self.database['key'] + 1)
+            one.invalidate()
+            in_force[0] = self.database['key']
+            time.sleep(0.01)
+        for thread in threads:
+            thread.join()
+        self.assertEqual([], errors)
+        self.assertLess(10, len(reads))
+
+
+class BreakerTests(base.CacheTestCase):
+    """Servers that fail are left alone for a while."""
+
+    def setUp(self):
+        super().setUp()
+        self.calls = 0
+        self.breaker = stores.Breaker(clock=self.clock)
+
+    def fail(self):
+        self.calls += 1
+        raise OSError('user:password@server')
+
+    def call(self):
+        self.assertRaises(stores.Unavailable, self.breaker.call, self.fail)
+
+    def test_answer(self):
+        self.assertEqual('abc', self.breaker.call('abc'.strip))
+
+    def test_failure(self):
+        for _ in range(3):
+            self.call()
+        self.assertEqual(1, self.calls)
+        self.now += PAUSE
+        self.call()
+        self.assertEqual(2, self.calls)
+        self.now += PAUSE
+        self.assertEqual('abc', self.breaker.call('abc'.strip))
+
+    def test_error_is_not_logged_but_for_its_kind(self):
+        output = self.useFixture(fixtures.FakeLogger())
+        self.call()
+        self.assertIn('OSError', output.output)
+        self.assertNotIn('password', output.output)

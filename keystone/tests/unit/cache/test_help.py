@@ -1,0 +1,33 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+from keystone.conf import opts
+from keystone.tests import unit
+
+
+class HelpTests(unit.BaseTestCase):
+    def test_each_cache_time_tells_how_long_outdated_values_are_used(self):
+        found = []
+        for section, options in opts.list_opts():
+            for option in options:
+                # Tokens are not cached.
+                if option.name != 'cache_time' or section == 'token':
+                    continue
+                found.append(section)
+                told = ' '.join(option.help.split())
+                self.assertIn('the longest time that', told, section)
+                self.assertEqual(
+                    option.default is None,
+                    'Defaults to `[cache] expiration_time`.' in told,
+                    section,
+                )
+        self.assertLess(8, len(found))

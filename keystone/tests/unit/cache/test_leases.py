@@ -1,0 +1,144 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A value that was read before a change is not stored after it."""
+
+from keystone.common.cache import after_write
+from keystone.common.cache import facts
+from keystone.common.cache import regions
+from keystone.common.cache import stores
+from keystone.tests.unit.cache import base
+
+
+class _Leases:
+    """What holds for each client library; a subclass names it."""
+
+    def change(self, process):
+        self.write('new')
+        process.drop()
+
+    def test_value_that_is_stored(self):
+        one, other = self.process(), self.process()
+        self.assertEqual('old', one.read())
+        self.write('new')
+        self.assertEqual(['old'] * 2, [one.read(), other.read()])
+
+    def test_dropped_while_it_is_read(self):
+        one, other = self.process(), self.process()
+        self.after_read.append(lambda: self.change(other))
+        self.assertEqual('old', one.read())
+        self.assertEqual('new', one.read())
+        self.assertEqual('new', other.read())
+
+    def test_dropped_and_read_again_while_it_is_read(self):
+        one, other = self.process(), self.process()
+
+        def change_and_read():
+            self.change(other)
+            self.assertEqual('new', other.read())
+
+        self.after_read.append(change_and_read)
+        one.read()
+        self.assertEqual('new', one.read())
+        self.database.clear()
+        self.assertEqual(['new'] * 2, [one.read(), other.read()])
+
+    def test_read_by_two(self):
+        one, other = self.process(), self.process()
+        self.after_read.append(lambda: self.assertEqual('old', other.read()))
+        self.assertEqual('old', one.read())
+        # The one that was first has stored it.
+        self.write('new')
+        self.assertEqual(['old'] * 2, [one.read(), other.read()])
+
+    def test_region_invalidated_while_it_is_read(self):
+        one, other = self.process(), self.process()
+
+        def change():
+            self.write('new')
+            other.invalidate()
+
+        self.after_read.append(change)
+        one.read()
+        self.assertEqual(['new'] * 2, [one.read(), other.read()])
+
+    def test_set_past_a_lease(self):
+        # What a manager says after a write may be late as well.
+        one, other = self.process(), self.process()
+        one.read()
+        self.write('new')
+        other.begin()
+        other.memoized.set('older', 'key')
+        self.assertEqual(['new'] * 2, [one.read(), other.read()])
+
+    def test_value_of_another_release(self):
+        one = self.process()
+        one.begin()
+        key = one.region.key_mangler(
+            one.region.function_key_generator(None, one.memoized.original)(
+                'key'
+            )
+        )
+        self.assertEqual('old', one.read())
+        (stored,) = stores.of(one.region).get_many([key])
+        self.assertEqual('old', regions.unpack(one.region, stored).payload)
+
+    def test_fact(self):
+        one, other = self.process(), self.process()
+        with facts.tracing() as first:
+            one.read()
+        self.assertTrue(first.is_whole)
+        with facts.tracing() as second:
+            other.read()
+        self.assertEqual(first.facts.keys(), second.facts.keys())
+        self.assertEqual(
+            [one.fingerprint for one in first.facts.values()],
+            [one.fingerprint for one in second.facts.values()],
+        )
+        self.change(other)
+        with facts.tracing() as third:
+            one.read()
+        self.assertEqual(first.facts.keys(), third.facts.keys())
+        self.assertNotEqual(first.facts, third.facts)
+
+    def test_no_fact_where_nothing_was_stored(self):
+        one, other = self.process(), self.process()
+        self.after_read.append(lambda: self.change(other))
+        with facts.tracing() as trace:
+            one.read()
+        self.assertFalse(trace.is_whole)
+
+    def test_dropped_within_a_write(self):
+        """What a write has dropped at its beginning is dropped at its end."""
+        one, other = self.process(), self.process()
+
+        @after_write.invalidate_again
+        def write():
+            one.memoized.invalidate('key')
+            self.assertEqual('old', other.read())
+            self.write('new')
+
+        one.begin()
+        write()
+        self.assertEqual('new', other.read())
+
+
+class MemcachedTests(_Leases, base.CacheTestCase):
+    backend = 'dogpile.cache.memcached'
+
+
+class PyMemcacheTests(_Leases, base.CacheTestCase):
+    backend = 'dogpile.cache.pymemcache'
+
+
+class MemcachePoolTests(_Leases, base.CacheTestCase):
+    backend = 'oslo_cache.memcache_pool'

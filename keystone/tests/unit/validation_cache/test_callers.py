@@ -1,0 +1,212 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import http.client
+
+import fixtures
+
+from keystone.common import provider_api
+from keystone.tests import unit
+from keystone.tests.unit.ksfixtures import shared_cache
+from keystone.tests.unit.validation_cache import base
+from keystone.token.validation_cache import cache
+
+PROVIDERS = provider_api.ProviderAPIs
+
+_ANY = '/v3/auth/projects'
+
+
+class KnownCallersTests(base.ValidationCacheTestCase):
+    """Requests of callers whose token was validated before."""
+
+    def setUp(self):
+        super().setUp()
+        self.cache.clear()
+        shared_cache.forget_records()
+        self.validated = []
+        validate = PROVIDERS.token_provider_api.validate_token
+
+        def note(token, *args, **kwargs):
+            self.validated.append(token)
+            return validate(token, *args, **kwargs)
+
+        self.useFixture(
+            fixtures.MockPatchObject(
+                PROVIDERS.token_provider_api, 'validate_token', note
+            )
+        )
+
+    def call(self, caller=None, **more):
+        """Send a request that is not for the validation cache.
+
+        :returns: the status line
+        """
+        environ = self.environ(
+            caller=caller, PATH_INFO=_ANY, HTTP_X_SUBJECT_TOKEN=None, **more
+        )
+        return self.send(self.middleware, environ)[0]
+
+    def count(self, name):
+        return self.cache.counts[name]
+
+    def know(self, caller=None):
+        """Have a caller known."""
+        self.assertIn('200', self.call(caller))
+        before = self.count('hit')
+        self.assertIn('200', self.call(caller))
+        self.assertEqual(before + 1, self.count('hit'))
+        self.validated.clear()
+
+    def test_token_is_not_validated_again(self):
+        self.know()
+
+        self.assertIn('200', self.call())
+
+        self.assertEqual([], self.validated)
+
+    def test_answers_are_the_same(self):
+        environ = self.environ(PATH_INFO=_ANY, HTTP_X_SUBJECT_TOKEN=None)
+        first = self.send(self.middleware, environ.copy())
+        second = self.send(self.middleware, environ.copy())
+
+        self.assertEqual(first[2], second[2])
+
+    def test_revoked(self):
+        caller = self.get_scoped_token()
+        self.know(caller)
+
+        self.delete('/auth/tokens', headers={'X-Subject-Token': caller})
+
+        self.assertIn('401', self.call(caller))
+        self.assertIn('401', self.call(caller))
+
+    def test_revoked_elsewhere(self):
+        caller = self.get_scoped_token()
+        self.know(caller)
+        token = PROVIDERS.token_provider_api.validate_token(caller)
+
+        PROVIDERS.revoke_api.revoke_by_audit_id(token.audit_id)
+
+        self.assertIn('401', self.call(caller))
+
+    def test_disabled_user(self):
+        self.know()
+
+        PROVIDERS.identity_api.update_user(self.user_id, {'enabled': False})
+
+        self.assertIn('401', self.call())
+
+    def test_disabled_project(self):
+        self.know()
+
+        PROVIDERS.resource_api.update_project(
+            self.project_id, {'enabled': False}
+        )
+
+        self.assertNotIn('200', self.call())
+
+    def test_role_that_is_gone(self):
+        caller = self.get_scoped_token()
+        path = f'/v3/projects/{self.project_id}/users/{self.user_id}/roles'
+        environ = self.environ(
+            caller=caller, PATH_INFO=path, HTTP_X_SUBJECT_TOKEN=None
+        )
+        for _ in range(2):
+            self.assertIn('200', self.send(self.middleware, environ.copy())[0])
+        other = unit.new_role_ref()
+        PROVIDERS.role_api.create_role(other['id'], other)
+        PROVIDERS.assignment_api.add_role_to_user_and_project(
+            self.user_id, self.project_id, other['id']
+        )
+
+        PROVIDERS.assignment_api.delete_grant(
+            self.role_id, user_id=self.user_id, project_id=self.project_id
+        )
+
+        # Revoked, or valid without the role: in no case what it was.
+        status = self.send(self.middleware, environ.copy())[0]
+        self.assertNotIn('200', status)
+
+    def test_renamed_project(self):
+        self.know()
+        PROVIDERS.resource_api.update_project(self.project_id, {'name': 'new'})
+
+        before = self.count('miss: changed')
+
+        self.assertIn('200', self.call())
+
+        self.assertEqual(before + 1, self.count('miss: changed'))
+
+    def test_expiry(self):
+        caller = self.get_scoped_token()
+        self.know(caller)
+
+        self.at(hours=2)
+
+        self.assertIn('401', self.call(caller))
+
+    def test_own_objects(self):
+        self.know()
+        (record,) = self.cache._records.values()
+        found = cache.rendered(record, self.token)
+        found.model.user['name'] = 'another'
+        found['token']['roles'].clear()
+
+        again = cache.rendered(record, self.token)
+
+        self.assertNotEqual('another', again.model.user['name'])
+        self.assertNotEqual([], again['token']['roles'])
+        self.assertEqual(self.token, again.model.id)
+
+    def test_catalog_is_made_when_it_is_read(self):
+        self.know()
+        (record,) = self.cache._records.values()
+
+        found = cache.rendered(record, self.token)
+
+        self.assertEqual(
+            PROVIDERS.catalog_api.get_v3_catalog(
+                self.user_id, self.project_id
+            ),
+            found['token']['catalog'],
+        )
+
+    def test_catalog_is_not_made(self):
+        get_catalog = PROVIDERS.catalog_api.get_v3_catalog
+        made = []
+
+        def note(*args):
+            made.append(args)
+            return get_catalog(*args)
+
+        self.useFixture(
+            fixtures.MockPatchObject(
+                PROVIDERS.catalog_api, 'get_v3_catalog', note
+            )
+        )
+
+        self.know()
+
+        self.assertEqual([], made)
+
+    def test_without_the_validation_cache(self):
+        self.config_fixture.config(group='token', validation_cache=False)
+        self.validated.clear()
+
+        self.call()
+        self.call()
+
+        self.assertEqual([self.token] * 2, self.validated)
+
+    def test_invalid_token(self):
+        self.assertIn(str(int(http.client.UNAUTHORIZED)), self.call('none'))
+        self.assertEqual(0, self.cache.status()['entries'])

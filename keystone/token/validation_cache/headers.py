@@ -1,0 +1,86 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""The status line and headers of answers to validations.
+
+They are the same for all tokens: what an answer that went the usual way had
+is used for the others of the same surroundings, with the token, the request id
+and the length that each has.
+"""
+
+import threading
+from typing import Any
+import uuid
+
+import cachetools
+
+from keystone.common import after_fork
+
+# The largest number of surroundings whose headers are known.
+_MOST = 100
+
+_SUBJECT = 'x-subject-token'
+_REQUEST = 'x-openstack-request-id'
+_LENGTH = 'content-length'
+_OWN = frozenset((_SUBJECT, _REQUEST, _LENGTH))
+
+
+class Headers:
+    """The headers that answers have in some surroundings."""
+
+    def __init__(self) -> None:
+        self._known: Any = cachetools.LRUCache(_MOST)
+        self._lock = threading.Lock()
+        after_fork.call(self._new_lock)
+
+    def _new_lock(self) -> None:
+        self._lock = threading.Lock()
+
+    def learn(
+        self, surroundings: tuple, status: str, headers: list, subject: str
+    ) -> None:
+        """Learn from an answer that went the usual way."""
+        names = [name.lower() for name, _value in headers]
+        values = dict(zip(names, (value for _name, value in headers)))
+        if (
+            status != '200 OK'
+            or 'set-cookie' in names
+            or any(names.count(name) != 1 for name in _OWN)
+            or values[_SUBJECT] != subject
+        ):
+            return
+        pattern = [
+            (name, None if name.lower() in _OWN else value)
+            for name, value in headers
+        ]
+        with self._lock:
+            known = self._known.get(surroundings, pattern)
+            # What differs from answer to answer cannot be told.
+            self._known[surroundings] = pattern if known == pattern else ()
+
+    def of(
+        self, surroundings: tuple, subject: str, length: int
+    ) -> list | None:
+        """The headers of an answer; None if they are not known."""
+        with self._lock:
+            pattern = self._known.get(surroundings)
+        if not pattern:
+            return None
+        own = {
+            _SUBJECT: subject,
+            _REQUEST: f'req-{uuid.uuid4()}',
+            _LENGTH: str(length),
+        }
+        return [
+            (name, own[name.lower()] if value is None else value)
+            for name, value in pattern
+        ]

@@ -1,0 +1,188 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""What a token was found to be, apart from who asks for it.
+
+A record of a token and its answer's form serves any caller: N callers and M
+tokens make N + M records, not N × M.
+"""
+
+import datetime
+import hashlib
+import json
+from typing import Any
+
+from oslo_serialization import msgpackutils
+
+from keystone.common.cache import facts
+from keystone.models import token_model  # noqa: F401  (registers its handler)
+
+#: The version of the form of records that processes share.
+FORMAT = 1
+
+# Separates the text around a project's id in a catalog. JSON has no such byte.
+_GAP = b'\0'
+_CATALOG = b'"catalog": ['
+
+# About what the objects of a record and of a fact take, in bytes.
+_OVERHEAD = 1200
+_OF_FACT = 120
+
+
+class Catalog:
+    """The catalog of an answer, alike for all projects but for their ids.
+
+    :param text: bytes of JSON, with a gap for each id of the project
+    """
+
+    __slots__ = ('digest', 'text')
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self.digest = hashlib.blake2b(text, digest_size=20).hexdigest()
+
+    @property
+    def size(self) -> int:
+        return len(self.text) + 300
+
+    def fill(self, project_id: bytes) -> bytes:
+        return self.text.replace(_GAP, project_id)
+
+
+class Record:
+    """What a token was found to be.
+
+    :param facts_: each fingerprint by the key of the fact
+    :param made: when it was made, in seconds since the epoch
+    :param until: from when on it does not hold any more, likewise
+    :param revocation: what revocation events are compared with
+    :param model: the token model without the token, serialized
+    :param head: the answer's body up to the catalog, or the whole of it
+    :param catalog: digest of the catalog, or None
+    :param project: id of the project, or None
+    :param target: what policy rules are told of the token
+    """
+
+    __slots__ = (
+        'caller', 'catalog', 'cleared', 'facts', 'head', 'made', 'model',
+        'project', 'revocation', 'target', 'until',
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        facts_: dict[str, bytes],
+        made: float,
+        until: float,
+        revocation: dict[str, Any],
+        model: bytes,
+        head: bytes,
+        catalog: str | None,
+        project: str | None,
+        target: tuple[str, str | None],
+    ) -> None:
+        self.facts = facts_
+        self.made = made
+        self.until = until
+        self.revocation = revocation
+        self.model = model
+        self.head = head
+        self.catalog = catalog
+        self.project = project
+        self.target = tuple(target)
+        #: Number of the sync by whose events the token is not revoked.
+        self.cleared: int | None = None
+        #: What policy rules are told of it as a caller, once it was one.
+        self.caller: Any = None
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of memory it takes."""
+        return (
+            _OVERHEAD
+            + _OF_FACT * len(self.facts)
+            + len(self.model)
+            + len(self.head)
+        )
+
+    def body(self, catalog: Catalog | None) -> bytes:
+        """The body of the answer."""
+        if catalog is None:
+            return self.head
+        return self.head + catalog.fill((self.project or '').encode())
+
+    def token(self, token_id: str) -> Any:
+        """The token model, each time a new one."""
+        model = msgpackutils.loads(self.model)
+        model.id = token_id
+        return model
+
+    def shown(self) -> dict[str, Any]:
+        """What the API shows of the token, if this is the form without it."""
+        return json.loads(self.head)['token']
+
+    def packed(self) -> bytes:
+        """The record as processes share it."""
+        values = {
+            name: getattr(self, name)
+            for name in (
+                'facts', 'made', 'until', 'revocation', 'model', 'head',
+                'catalog', 'project', 'target',
+            )
+        }  # fmt: skip
+        return msgpackutils.dumps(values)
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> 'Record':
+        """The reverse of :meth:`packed`."""
+        values = msgpackutils.loads(packed)
+        values['facts_'] = values.pop('facts')
+        return cls(**values)
+
+
+def make(
+    trace: facts.Trace,
+    token: Any,
+    body: str,
+    revocation: dict[str, Any],
+    now: float,
+) -> tuple[Record, Catalog | None]:
+    """Make the record of a token that was validated and rendered in a trace.
+
+    :param token: the :class:`keystone.models.token_model.TokenModel`
+    :param body: JSON of the answer
+    :param revocation: what revocation events are compared with
+    :param now: seconds since the epoch, before anything was read
+    """
+    head, catalog = body.encode(), None
+    at = head.find(_CATALOG)
+    if at >= 0:
+        head, text = head[:at], head[at:]
+        project = (token.project_id or '').encode()
+        catalog = Catalog(text.replace(project, _GAP) if project else text)
+    token_id, token.id = token.id, None
+    try:
+        model = msgpackutils.dumps(token)
+    finally:
+        token.id = token_id
+    expires = datetime.datetime.fromisoformat(token.expires_at)
+    record = Record(
+        {key: fact.fingerprint for key, fact in trace.facts.items()},
+        now,
+        min(trace.until, expires.timestamp()),
+        revocation,
+        model,
+        head,
+        catalog and catalog.digest,
+        token.project_id,
+        (token.user_id, token.user['domain_id']),
+    )
+    return record, catalog

@@ -1,0 +1,166 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Records that processes share, sealed.
+
+Whoever can read or write the cache server learns no token from them, and can
+forge none: a record is encrypted with a key that is derived from all the keys
+that tokens are encrypted, signed or checked with, and is bound to its name,
+which is made with another one.
+"""
+
+import hashlib
+import os
+import secrets
+from typing import NamedTuple
+
+from cryptography import exceptions
+from cryptography.hazmat.primitives.ciphers import aead
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf import hkdf
+
+from keystone.common import fernet_utils
+import keystone.conf
+from keystone.token.validation_cache import record
+
+CONF = keystone.conf.CONF
+
+_VERSION = bytes((record.FORMAT,))
+_NONCE = 12  # bytes
+_PREFIX = 'keystone.record.'
+
+
+class Keys(NamedTuple):
+    """The keys derived from all keys that tokens may be made with.
+
+    What was sealed before one of those was added or removed is not found any
+    more: it may be of a token that was made with a key that is gone.
+    """
+
+    seal: aead.AESGCM
+    names: bytes
+
+
+class Unreadable(Exception):
+    """It is no record of this name, or made with keys that are gone."""
+
+
+def _derive(secret: bytes, use: bytes) -> bytes:
+    return hkdf.HKDF(
+        hashes.SHA256(), 32, salt=None, info=b'keystone records: ' + use
+    ).derive(secret)
+
+
+class Sealer:
+    """Knows the keys that records are sealed with."""
+
+    def __init__(self) -> None:
+        self._known: tuple = (None, None)
+
+    def read(self) -> Keys | None:
+        """The keys as they are now: the same object while they are the same.
+
+        :returns: None if what tokens are made with is not known here
+        """
+        # Before the keys: what is read later may be newer, never older.
+        state = _state_of_files()
+        if state != self._known[0]:
+            secret = b''.join(
+                hashlib.sha256(one).digest() for one in sorted(_secrets())
+            )
+            keys = secret and Keys(
+                aead.AESGCM(_derive(secret, b'seal')),
+                _derive(secret, b'names'),
+            )
+            self._known = state, keys or None
+        return self._known[1]
+
+
+def name(keys: Keys, text: str) -> str:
+    """The name of what is shared about a text, which tells nothing of it."""
+    digest = hashlib.blake2b(text.encode(), key=keys.names, digest_size=20)
+    return _PREFIX + digest.hexdigest()
+
+
+def seal(keys: Keys, name: str, content: bytes) -> bytes:
+    """Encrypt content for its name."""
+    nonce = secrets.token_bytes(_NONCE)
+    sealed = keys.seal.encrypt(nonce, content, _VERSION + name.encode())
+    return _VERSION + nonce + sealed
+
+
+def unseal(keys: Keys, name: str, sealed: bytes) -> bytes:
+    """The reverse of :func:`seal`.
+
+    :raises Unreadable: if it is not what was sealed under this name
+    """
+    version, nonce = sealed[:1], sealed[1 : 1 + _NONCE]
+    if version != _VERSION or len(nonce) != _NONCE:
+        raise Unreadable()
+    try:
+        return keys.seal.decrypt(
+            nonce, sealed[1 + _NONCE :], _VERSION + name.encode()
+        )
+    except exceptions.InvalidTag:
+        raise Unreadable() from None
+
+
+def _folders() -> list[str]:
+    """The folders of the keys that tokens are made or checked with."""
+    if CONF.token.provider == 'fernet':
+        return [CONF.fernet_tokens.key_repository]
+    if CONF.token.provider == 'jws':
+        return [
+            CONF.jwt_tokens.jws_private_key_repository,
+            CONF.jwt_tokens.jws_public_key_repository,
+        ]
+    return []
+
+
+def _state_of_files() -> tuple:
+    """What changes when a key is added, removed or replaced."""
+    found: list = [CONF.token.provider]
+    for folder in _folders():
+        try:
+            with os.scandir(folder) as entries:
+                found += sorted(
+                    (folder, entry.name, stat.st_ino, stat.st_mtime_ns)
+                    for entry in entries
+                    if entry.is_file()
+                    for stat in (entry.stat(),)
+                )
+        except OSError:
+            found.append(folder)
+    return tuple(found)
+
+
+def _secrets() -> list[bytes]:
+    """The keys; none if one of them cannot be read."""
+    if CONF.token.provider == 'fernet':
+        repository = fernet_utils.FernetUtils(
+            CONF.fernet_tokens.key_repository,
+            CONF.fernet_tokens.max_active_keys,
+            'fernet_tokens',
+        )
+        return [
+            key if isinstance(key, bytes) else key.encode()
+            for key in repository.load_keys()
+        ]
+    found = []
+    for folder in _folders():
+        try:
+            for name in os.listdir(folder):
+                with open(os.path.join(folder, name), 'rb') as key_file:
+                    found.append(key_file.read())
+        except OSError:
+            return []
+    return found
