@@ -24,6 +24,7 @@ On standard input, one JSON object for each line: first the options, as
 ``{"stored": null}``
     reads the id of the region as the servers hold it, and answers a number for
     it: the same for the same id, null if it is missing
+    or cannot be read
 ``{"write": VALUE}``
     makes this the value that is read where nothing is cached
 
@@ -36,6 +37,7 @@ import sys
 
 from keystone.common import cache
 from keystone.common.cache import request_local
+from keystone.common.cache import stores
 import keystone.conf
 
 CONF = keystone.conf.CONF
@@ -71,7 +73,10 @@ class Worker:
 
     def stored(self, _):
         manager = self._region.region_invalidator._region_manager
-        (found,) = manager.ids.store.get_many([manager.key])
+        try:
+            (found,) = manager.ids.store.get_many([manager.key])
+        except stores.Unavailable:
+            return None
         if manager.ids.parse(found) is None:
             return None
         if found not in self._known:
