@@ -86,17 +86,21 @@ class NotKept(Exception):
 class Wanted:
     """A token, in one of two forms: with its catalog, or without.
 
-    :ivar key: names the record in this process
+    :ivar key: names the record
+    :ivar digest: names it in this process, once it was asked for
     :ivar is_revoked: whether the record that was found is of a revoked token
     :ivar is_unkept: whether it is known that no record is kept
     """
 
-    __slots__ = ('is_revoked', 'is_unkept', 'key', 'token', 'with_catalog')
+    __slots__ = (
+        'digest', 'is_revoked', 'is_unkept', 'key', 'token', 'with_catalog',
+    )  # fmt: skip
 
     def __init__(self, token: str, with_catalog: bool) -> None:
         self.token = token
         self.with_catalog = with_catalog
         self.key = f'{"with" if with_catalog else "no"} catalog: {token}'
+        self.digest: bytes | None = None
         self.is_revoked = self.is_unkept = False
 
 
@@ -198,10 +202,15 @@ class Records:
             record or _opened(keys, name, found[name])
             for record, name in zip(local, names)
         ]
-        more = set(_facts_of(records)) - found.keys()
-        found.update(self._ask(ids, more))
+        needed = set(_facts_of(records))
+        found.update(self._ask(ids, needed - found.keys()))
+        # Records share many facts.
+        prints = {key: _fingerprint(ids, key, found[key]) for key in needed}
+        stamp = None
+        if ids.fingerprint(_place(stamp_key), found[stamp_key]):
+            stamp = ids.parse(found[stamp_key])
         return [
-            self._judge(one, record, name is not None, ids, found, stamp_key)
+            self._judge(one, record, name is not None, ids, prints, stamp)
             for one, record, name in zip(wanted, records, names)
         ]
 
@@ -220,12 +229,12 @@ class Records:
         record: Any,
         is_shared: bool,
         ids: regions.Ids,
-        found: dict[str, Any],
-        stamp_key: str,
+        prints: dict[str, bytes],
+        stamp: Any,
     ) -> Any:
         flaw = 'unknown'
         if record is not None:
-            flaw = self._flaw(record, ids, found, stamp_key)
+            flaw = self._flaw(record, prints, stamp)
         if flaw is None and record.catalog:
             if not self._catalog(record.catalog, ids):
                 flaw = 'catalog'
@@ -239,9 +248,13 @@ class Records:
         return record
 
     def _flaw(
-        self, record: records.Record, ids: regions.Ids, found: dict, stamp: str
+        self, record: records.Record, prints: dict[str, bytes], stamp: Any
     ) -> str | None:
-        """Tell why a record does not hold, in one word, or None."""
+        """Tell why a record does not hold, in one word, or None.
+
+        :param prints: the fingerprint that each fact has now
+        :param stamp: the id of the revocation events, or None
+        """
         now = time.time()
         if now >= record.until:
             return 'expired'
@@ -249,23 +262,25 @@ class Records:
             # A clock that went back proves nothing.
             return 'clock'
         for key, fingerprint in record.facts.items():
-            if _fingerprint(ids, key, found[key]) != fingerprint:
+            if prints[key] != fingerprint:
                 return 'changed'
         replica = PROVIDERS.revoke_api.token_check.replica(
             PROVIDERS.revoke_api.driver
         )
-        if replica is None or not ids.fingerprint(stamp[1:], found[stamp]):
+        if replica is None or stamp is None:
             return 'events'
-        return _revoked(replica, record, ids.parse(found[stamp]))
+        return _revoked(replica, record, stamp)
 
     def _local(self, wanted: Wanted) -> Any:
         with self._lock:
             return self._records.get(self._key(wanted))
 
     def _key(self, wanted: Wanted) -> bytes:
-        return hashlib.blake2b(
-            wanted.key.encode(), key=self._secret, digest_size=20
-        ).digest()
+        if wanted.digest is None:
+            wanted.digest = hashlib.blake2b(
+                wanted.key.encode(), key=self._secret, digest_size=20
+            ).digest()
+        return wanted.digest
 
     def _keep_here(self, wanted: Wanted, record: records.Record) -> None:
         with self._lock, contextlib.suppress(ValueError):
@@ -490,8 +505,6 @@ def _opened(keys: Any, name: str, sealed: bytes) -> Any:
 
 def _revoked(replica: Any, record: records.Record, stamp: Any) -> str | None:
     """Tell whether a token is revoked, in one word, or None."""
-    if stamp is None:
-        return 'events'
     view = replica.view_in_step(stamp.payload)
     if view is None:
         events = replica.sync(stamp.payload)
