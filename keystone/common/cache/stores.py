@@ -94,11 +94,9 @@ class Store(abc.ABC):
     Each method raises :class:`Unavailable` if the servers fail. ``seconds`` is
     a whole number of seconds after which a value expires, 0 for never.
 
-    :cvar is_shared: whether other processes read and write the same values
     :cvar makes_leases: whether compare and swap holds against all of them
     """
 
-    is_shared = True
     makes_leases = True
 
     @abc.abstractmethod
@@ -376,7 +374,6 @@ class BackendStore(Store):
 class ProcessStore(BackendStore):
     """Values in a dictionary of this process, which expire there."""
 
-    is_shared = False
     makes_leases = True
 
     _decode = staticmethod(bytes)
@@ -419,8 +416,6 @@ class ProcessStore(BackendStore):
 
 class NoStore(BackendStore):
     """No values: caching is off."""
-
-    is_shared = False
 
 
 _stores: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()

@@ -26,13 +26,6 @@ from keystone.tests.unit.cache import memcached_server
 
 CONF = keystone.conf.CONF
 
-# Client libraries that the tests have a server for.
-MEMCACHED = (
-    'dogpile.cache.memcached',
-    'dogpile.cache.pymemcache',
-    'oslo_cache.memcache_pool',
-)
-
 IN_PROCESS = (
     'dogpile.cache.memory',
     'dogpile.cache.memory_pickle',
