@@ -68,6 +68,14 @@ class TokenTestCase(test_v3.RestfulTestCase):
             **kwargs,
         )
 
+    def issue_chain(self):
+        """An unscoped token, and one that was obtained with it."""
+        root = self.issue()
+        child = self.issue(
+            project_id=self.project['id'], parent_audit_id=root.audit_id
+        )
+        return root, child
+
     def authenticate(self, **kwargs):
         """Have a token issued through the API.
 

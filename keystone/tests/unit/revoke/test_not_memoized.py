@@ -36,10 +36,7 @@ class NotMemoizedTests(base.TokenTestCase):
         self.assertRevoked(token)
 
     def test_revocation_of_the_chain_by_another_worker(self):
-        root = self.issue()
-        child = self.issue(
-            project_id=self.project['id'], parent_audit_id=root.audit_id
-        )
+        root, child = self.issue_chain()
         self.assertValid(child)
 
         self.revoke_elsewhere(audit_chain_id=root.audit_id)

@@ -33,10 +33,7 @@ class OtherTokensTests(base.TokenTestCase):
         self.assertValid(others)
 
     def test_cached_tokens_of_the_chain_are_refused(self):
-        root = self.issue()
-        child = self.issue(
-            project_id=self.project['id'], parent_audit_id=root.audit_id
-        )
+        root, child = self.issue_chain()
         self.assertValid(root)
         self.assertValid(child)
 
@@ -46,10 +43,7 @@ class OtherTokensTests(base.TokenTestCase):
         self.assertRevoked(root)
 
     def test_cached_children_live_on_if_the_chain_is_not_revoked(self):
-        root = self.issue()
-        child = self.issue(
-            project_id=self.project['id'], parent_audit_id=root.audit_id
-        )
+        root, child = self.issue_chain()
         self.assertValid(child)
 
         self.provider.revoke_token(root.id, revoke_chain=False)
