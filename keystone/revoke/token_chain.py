@@ -25,10 +25,10 @@ def revoked_root(token):
     """Find the root of the chain that is revoked with a token.
 
     :param token: a TokenModel
-    :returns: the token's own audit id, which is the root of a chain only if
-        the token was not rescoped; with ``[revoke] whole_chain``, the audit
-        id of the root of the token's chain
+    :returns: audit id of the token itself, if it is the root of its chain;
+        None if it was rescoped, since no token names it as its root then;
+        with ``[revoke] whole_chain``, the root of its chain in either case
     """
-    if CONF.revoke.whole_chain and token.parent_audit_id:
-        return token.parent_audit_id
+    if token.parent_audit_id:
+        return token.parent_audit_id if CONF.revoke.whole_chain else None
     return token.audit_id

@@ -10,10 +10,12 @@
 # License for the specific language governing permissions and limitations
 # under the License.
 
+from keystone.common import provider_api
 import keystone.conf
 from keystone.tests.unit.revoke import base
 
 CONF = keystone.conf.CONF
+PROVIDERS = provider_api.ProviderAPIs
 
 
 class WholeChainTests(base.TokenTestCase):
@@ -45,6 +47,26 @@ class WholeChainTests(base.TokenTestCase):
         self.assertRevoked(self.middle)
         for token in (self.root, self.leaf, self.sibling):
             self.assertValid(token)
+
+    def test_event_for_each_token_that_is_there(self):
+        self.delete_token(self.middle)
+        self.assertEqual([(self.middle.audit_id, None)], self.events())
+        self.delete_token(self.root)
+        # Unpatched nodes do not take the root for a token of its chain.
+        self.assertCountEqual(
+            [
+                (self.middle.audit_id, None),
+                (self.root.audit_id, None),
+                (None, self.root.audit_id),
+            ],
+            self.events(),
+        )
+
+    def events(self):
+        return [
+            (event.audit_id, event.audit_chain_id)
+            for event in PROVIDERS.revoke_api.list_events()
+        ]
 
     def test_with_it_the_whole_chain_goes(self):
         self.config_fixture.config(group='revoke', whole_chain=True)
