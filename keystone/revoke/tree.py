@@ -32,8 +32,10 @@ Threads
     starts after :meth:`RevocationTree.add` has returned sees the event.
 
 Memory
-    An event without further edges below it is one integer in a dict, and its
-    expiry takes one slot of a list: at most 250 bytes for an event with one
+    Events that name one audit id and nothing else stand beside the trie, see
+    :mod:`keystone.revoke.audit_ids`: these are the many. Another event
+    without further edges below it is one integer in a dict, and its expiry
+    takes one slot of a list: at most 250 bytes for an event with one
     attribute, the id included. Each further attribute of an event takes a
     node with a dict, about 450 bytes.
 """
@@ -41,12 +43,14 @@ Memory
 import datetime
 import functools
 import heapq
+import itertools
 import operator
 
 from oslo_log import log
 from oslo_utils import timeutils
 
 from keystone.models import revoke_matching
+from keystone.revoke import audit_ids
 
 LOG = log.getLogger(__name__)
 
@@ -66,6 +70,7 @@ _EPOCH = datetime.datetime.min
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _SECOND = datetime.timedelta(seconds=1)
 _PER_SECOND = _SECOND // _MICROSECOND
+_UNIX = (datetime.datetime(1970, 1, 1) - _EPOCH) // _SECOND
 _BITS = 60
 _MASK = (1 << _BITS) - 1
 
@@ -233,9 +238,6 @@ class _Kind:
         values = (entry,) if len(self.attributes) == 1 else entry
         return tuple(zip(self.attributes, values, strict=True))
 
-    def __str__(self):
-        return ' + '.join(self.attributes) or 'no attribute'
-
 
 class RevocationTree:
     """All live revocation events, indexed for the check of one token.
@@ -250,6 +252,11 @@ class RevocationTree:
         self._root = _Node(_NO_END)
         # {attributes: _Kind}
         self._kinds = {}
+        # {attribute: AuditIds}
+        self._ids = {
+            name: audit_ids.AuditIds()
+            for name in ('audit_chain_id', 'audit_id')
+        }
 
     def add(self, event):
         """Take in one event; one that is there already changes nothing.
@@ -265,6 +272,14 @@ class RevocationTree:
         edges = _edges_of(event)
         issued_before = _since_epoch(event.issued_before, _SECOND)
         revoked_at = _since_epoch(event.revoked_at, _MICROSECOND)
+        if len(edges) == 1 and edges[0][0] in self._ids:
+            attribute, value = edges[0]
+            # A fraction of a second is rounded up: it expires later.
+            recorded = -(-revoked_at // _PER_SECOND) - _UNIX
+            if self._ids[attribute].add(
+                value, issued_before - _UNIX, recorded
+            ):
+                return
         if not self._hang(edges, issued_before << _BITS | revoked_at):
             return
 
@@ -287,7 +302,10 @@ class RevocationTree:
         :returns: how many distinct events were forgotten.
         """
         cutoff = _since_epoch(cutoff, _MICROSECOND)
-        forgotten = 0
+        forgotten = sum(
+            ids.expire(cutoff // _PER_SECOND - _UNIX)
+            for ids in self._ids.values()
+        )
         for kind in list(self._kinds.values()):
             for entry in kind.calendar.take((cutoff - 1) // _PER_SECOND):
                 edges = kind.edges(entry)
@@ -320,7 +338,12 @@ class RevocationTree:
         :returns: True if the token is revoked.
         :raises KeyError: if ``issued_at`` is missing.
         """
-        earliest = _since_epoch(token['issued_at'], _SECOND) << _BITS
+        issued_at = _since_epoch(token['issued_at'], _SECOND)
+        for attribute, ids in self._ids.items():
+            for value in revoke_matching.CANDIDATES[attribute](token):
+                if ids.is_revoked(value, issued_at - _UNIX):
+                    return True
+        earliest = issued_at << _BITS
         root = self._root
         if root.end >= earliest:
             return True
@@ -337,17 +360,22 @@ class RevocationTree:
         :returns: a dict from the attributes that events set, a tuple in the
             order of the levels, to the number of events that set just these.
         """
-        return {
-            attributes: kind.count
-            for attributes, kind in self._kinds.copy().items()
+        counts = {
+            (attribute,): len(ids)
+            for attribute, ids in self._ids.items()
+            if ids
         }
+        for attributes, kind in self._kinds.copy().items():
+            counts[attributes] = counts.get(attributes, 0) + kind.count
+        return counts
 
     def __len__(self):
         return sum(self.counts().values())
 
     def __repr__(self):
         kinds = ', '.join(
-            f'{kind}: {kind.count}' for kind in self._kinds.copy().values()
+            f'{_named(attributes)}: {count}'
+            for attributes, count in self.counts().items()
         )
         return f'<{type(self).__name__} {kinds or "empty"}>'
 
@@ -359,20 +387,28 @@ class RevocationTree:
             are, below it the events, one on a line.
         """
         lines = [repr(self)]
-        for kind in self._kinds.copy().values():
-            lines.append(f'{kind}: {kind.count}')
-            shown = 0
-            for entry in kind.calendar.latest():
-                if shown == limit:
-                    break
-                edges = kind.edges(entry)
-                end = self._end(edges)
-                if end != _NO_END:
-                    lines.append(f'  {_describe(edges, end)}')
-                    shown += 1
-            if shown < kind.count:
-                lines.append(f'  and {kind.count - shown} more')
+        for attributes, count in self.counts().items():
+            lines.append(f'{_named(attributes)}: {count}')
+            shown = itertools.islice(self._latest(attributes), limit)
+            shown = [f'  {_describe(*each)}' for each in shown]
+            lines += shown
+            if len(shown) < count:
+                lines.append(f'  and {count - len(shown)} more')
         return '\n'.join(lines)
+
+    def _latest(self, attributes):
+        """Iterate over (edges, end) of one kind of events, latest first."""
+        if len(attributes) == 1 and attributes[0] in self._ids:
+            for value, *times in self._ids[attributes[0]].latest():
+                issued, revoked = (_UNIX + seconds for seconds in times)
+                end = issued << _BITS | revoked * _PER_SECOND
+                yield ((attributes[0], value),), end
+        kind = self._kinds.get(attributes)
+        for entry in kind.calendar.latest() if kind else ():
+            edges = kind.edges(entry)
+            end = self._end(edges)
+            if end != _NO_END:
+                yield edges, end
 
     def _hang(self, edges, end):
         """Let an event end at a path; tell whether that is new there."""
@@ -493,6 +529,10 @@ def _search_roles(role_tables, token, earliest):
         for role in roles or ()
         for table in role_tables
     )
+
+
+def _named(attributes):
+    return ' + '.join(attributes) or 'no attribute'
 
 
 def _describe(edges, end):

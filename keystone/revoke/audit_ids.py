@@ -1,0 +1,156 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""Revoked audit ids, of tokens or of chains, in little memory.
+
+Nearly all events name one audit id and nothing else, and whoever has a token
+can make more. An audit id is 16 random bytes. Here an event is a record of 24
+bytes: these, and the latest ``issued_before`` and ``revoked_at`` in whole
+seconds. Records with the same first bits stand one after the other in one
+piece of bytes, which is replaced as a whole: any number of threads may look
+for one while one thread adds and expires.
+"""
+
+import base64
+import struct
+
+# As many as make pieces of a few hundred bytes or kilobytes.
+_PIECES = 4096
+
+_RECORD = struct.Struct('>16sII')
+_LATEST = (1 << 32) - 1
+
+# How many seconds of events expire together, with the latest of them.
+_SPAN = 1024
+
+
+def _packed(value):
+    """The bytes of an audit id; None if it is not one as Keystone makes it."""
+    try:
+        raw = base64.urlsafe_b64decode(value + '==')
+    except ValueError:
+        return None
+    if len(raw) != 16 or base64.urlsafe_b64encode(raw)[:22] != value.encode():
+        return None
+    return raw
+
+
+def _piece(raw):
+    return int.from_bytes(raw[:2], 'big') % _PIECES
+
+
+def _find(piece, raw):
+    """Where a record begins, or -1."""
+    at = piece.find(raw)
+    while at > 0 and at % _RECORD.size:
+        # The end of one record and the beginning of the next.
+        at = piece.find(raw, at + 1)
+    return at
+
+
+class AuditIds:
+    """Events that each name one audit id; times are seconds since 1970."""
+
+    def __init__(self):
+        # {number: records}
+        self._pieces = {}
+        # {span of revoked_at, or an earlier one: audit ids}
+        self._filed = {}
+        self._count = 0
+
+    def __len__(self):
+        return self._count
+
+    def add(self, value, issued_before, revoked_at):
+        """Take in an event.
+
+        :returns: False if it is none that can be kept here
+        """
+        raw = _packed(value)
+        if raw is None or not (
+            0 <= issued_before <= _LATEST and 0 <= revoked_at <= _LATEST
+        ):
+            return False
+        number = _piece(raw)
+        piece = self._pieces.get(number, b'')
+        at = _find(piece, raw)
+        if at < 0:
+            record = _RECORD.pack(raw, issued_before, revoked_at)
+            self._pieces[number] = piece + record
+            self._count += 1
+            self._file(raw, revoked_at)
+            return True
+        _raw, issued, revoked = _RECORD.unpack_from(piece, at)
+        record = _RECORD.pack(
+            raw, max(issued, issued_before), max(revoked, revoked_at)
+        )
+        self._pieces[number] = piece[:at] + record + piece[at + _RECORD.size :]
+        return True
+
+    def is_revoked(self, value, issued_at):
+        """Tell whether an event names an audit id.
+
+        :param value: an audit id, or None
+        :param issued_at: when the token was issued
+        """
+        raw = value and self._count and _packed(value)
+        if not raw:
+            return False
+        piece = self._pieces.get(_piece(raw), b'')
+        at = _find(piece, raw)
+        return at >= 0 and _RECORD.unpack_from(piece, at)[1] >= issued_at
+
+    def expire(self, cutoff):
+        """Forget what was last revoked before a moment, or a little later.
+
+        :returns: how many events were forgotten
+        """
+        before = self._count
+        for span in [span for span in self._filed if span < cutoff // _SPAN]:
+            filed = self._filed.pop(span)
+            for start in range(0, len(filed), 16):
+                self._expire(bytes(filed[start : start + 16]), cutoff)
+        return before - self._count
+
+    def latest(self):
+        """Iterate over (audit id, issued_before, revoked_at), latest first.
+
+        The writer may add and expire meanwhile.
+        """
+        filed = self._filed.copy()
+        for span in sorted(filed, reverse=True):
+            ids = bytes(filed[span])
+            for start in reversed(range(0, len(ids), 16)):
+                raw = ids[start : start + 16]
+                piece = self._pieces[_piece(raw)]
+                at = _find(piece, raw)
+                if at >= 0:
+                    _raw, *times = _RECORD.unpack_from(piece, at)
+                    yield base64.urlsafe_b64encode(raw)[:22].decode(), *times
+
+    def _file(self, raw, revoked_at):
+        span = revoked_at // _SPAN
+        if span in self._filed:
+            self._filed[span] += raw
+        else:
+            self._filed[span] = bytearray(raw)
+
+    def _expire(self, raw, cutoff):
+        number = _piece(raw)
+        piece = self._pieces[number]
+        at = _find(piece, raw)
+        revoked_at = _RECORD.unpack_from(piece, at)[2]
+        if revoked_at >= cutoff:
+            self._file(raw, revoked_at)
+            return
+        self._pieces[number] = piece[:at] + piece[at + _RECORD.size :]
+        self._count -= 1

@@ -1,0 +1,153 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+import base64
+import random
+import secrets
+
+from keystone.revoke import audit_ids
+from keystone.revoke import tree
+from keystone.tests import unit
+from keystone.tests.unit.revoke import samples
+
+
+def name(*numbers):
+    """An audit id of 16 bytes, the last ones as given."""
+    raw = bytes(16 - len(numbers)) + bytes(numbers)
+    return base64.urlsafe_b64encode(raw)[:22].decode()
+
+
+class AuditIdsTests(unit.BaseTestCase):
+    def setUp(self):
+        super().setUp()
+        self.ids = audit_ids.AuditIds()
+
+    def test_up_to_the_second(self):
+        value = secrets.token_urlsafe(16)
+        self.assertFalse(self.ids.is_revoked(value, 0))
+        self.assertTrue(self.ids.add(value, 500, 400))
+        for issued_at, revoked in ((499, True), (500, True), (501, False)):
+            self.assertEqual(revoked, self.ids.is_revoked(value, issued_at))
+        self.assertFalse(self.ids.is_revoked(None, 0))
+        self.assertFalse(self.ids.is_revoked(name(1), 0))
+
+    def test_latest_of_several(self):
+        for issued_before, revoked_at in ((5, 9000), (9, 7000), (7, 8000)):
+            self.assertTrue(self.ids.add(name(1), issued_before, revoked_at))
+        self.assertEqual(1, len(self.ids))
+        self.assertEqual(0, self.ids.expire(9000))
+        self.assertTrue(self.ids.is_revoked(name(1), 9))
+        self.assertEqual([(name(1), 9, 9000)], list(self.ids.latest()))
+        self.assertEqual(1, self.ids.expire(9000 + 1024))
+        self.assertFalse(self.ids.is_revoked(name(1), 0))
+
+    def test_what_is_no_audit_id(self):
+        right = secrets.token_urlsafe(16)
+        for value in (
+            'a', '', right[:21], f'{right}A', f'{right[:-1]}!', 'é' * 22,
+            f'{right}==', f' {right}', f'{right[:21]}B', right[:21] + '-',
+            '0' * 32,
+        ):  # fmt: skip
+            self.assertFalse(self.ids.add(value, 1, 1), value)
+            self.assertFalse(self.ids.is_revoked(value, 0), value)
+        for times in ((-1, 5), (5, -1), (1 << 32, 5), (5, 1 << 32)):
+            self.assertFalse(self.ids.add(right, *times))
+        self.assertEqual(0, len(self.ids))
+
+    def test_bytes_of_one_record_that_run_into_the_next(self):
+        # An id that stands across the border of two others, or in the times.
+        zeros = name(0)
+        self.assertTrue(self.ids.add(name(7), 0, 0))
+        self.assertTrue(self.ids.add(name(8), 0, 0))
+        self.assertFalse(self.ids.is_revoked(zeros, 0))
+        self.assertTrue(self.ids.add(zeros, 3, 3))
+        self.assertTrue(self.ids.is_revoked(zeros, 3))
+        for number in range(200):
+            self.ids.add(name(1, number, 0), 1, number)
+        self.assertEqual(203, len(self.ids))
+
+    def test_as_a_dict_does(self):
+        rng = random.Random(5)
+        known = {}
+        names = [name(rng.randrange(4), rng.randrange(90)) for _ in range(300)]
+        for now in range(0, 30_000, 7):
+            value = rng.choice(names)
+            issued_before = now + rng.randrange(-500, 500)
+            if issued_before >= 0:
+                self.ids.add(value, issued_before, now)
+                issued, _ = known.get(value, (0, 0))
+                known[value] = max(issued, issued_before), now
+            if not rng.randrange(20):
+                before = now - 9000
+                self.ids.expire(before)
+                live = dict(self._times())
+                for each, times in known.items():
+                    self.assertTrue(each in live or times[1] < before)
+                known = {each: known[each] for each in live}
+                self.assertEqual(known, live)
+                self.assertEqual(len(known), len(self.ids))
+            value, issued_at = rng.choice(names), rng.randrange(now + 1)
+            self.assertEqual(
+                known.get(value, (-1, 0))[0] >= issued_at,
+                self.ids.is_revoked(value, issued_at),
+            )
+
+    def _times(self):
+        return ((value, tuple(times)) for value, *times in self.ids.latest())
+
+
+class TreeTests(unit.BaseTestCase):
+    """The tree has them beside its other events."""
+
+    def test_tokens_and_chains(self):
+        mine, root = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
+        events = tree.RevocationTree()
+        events.add(samples.Row(audit_id=mine))
+        events.add(samples.Row(audit_chain_id=root))
+        events.add(samples.Row(audit_id='another kind of id'))
+        for values, revoked in (
+            ({'audit_id': mine}, True),
+            ({'audit_id': mine, 'audit_chain_id': mine}, True),
+            ({'audit_id': 'a', 'audit_chain_id': mine}, False),
+            ({'audit_id': 'a', 'audit_chain_id': root}, True),
+            ({'audit_id': root}, True),
+            ({'audit_id': root, 'audit_chain_id': 'a'}, False),
+            ({'audit_id': 'another kind of id'}, True),
+            ({'audit_id': mine, 'issued_at': samples.seconds(1)}, False),
+        ):
+            self.assertEqual(
+                revoked, events.is_revoked(samples.token(**values)), values
+            )
+        self.assertEqual(
+            {('audit_id',): 2, ('audit_chain_id',): 1}, events.counts()
+        )
+        self.assertIn(f'audit_id={mine} issued_before=', events.dump())
+        self.assertEqual(2, events.expire(samples.seconds(2000)) - 1)
+
+    def test_times_that_a_record_cannot_hold(self):
+        mine = secrets.token_urlsafe(16)
+        events = tree.RevocationTree()
+        for year in (1900, 2200):
+            moment = samples.NOON.replace(year=year)
+            events.add(
+                samples.Row(
+                    audit_id=mine, issued_before=moment, revoked_at=moment
+                )
+            )
+        for year, revoked in ((2026, True), (2200, True), (2201, False)):
+            issued_at = samples.NOON.replace(year=year)
+            self.assertEqual(
+                revoked,
+                events.is_revoked(
+                    samples.token(audit_id=mine, issued_at=issued_at)
+                ),
+            )
