@@ -17,6 +17,9 @@ step with the table. Before each check it makes sure of two things: that the
 stamp in the shared cache is the one the copy was made under, and that no more
 than ``[revoke] sync_interval`` seconds have passed since the database was last
 asked. Otherwise it asks the database first.
+
+A table with many rows is loaded beside the checks, and one with too many is
+not: meanwhile the database is asked for the events of each token.
 """
 
 import collections
@@ -48,6 +51,14 @@ _STEP = 60
 # Seconds between two counts of recent rows, at least.
 _COUNT = 1
 
+# As many rows as a check may wait for.
+_AT_ONCE = 10_000
+
+# Seconds until a table that had too many rows, or could not be loaded, is
+# looked at again, and the part of the bound that it has to come down to.
+_LOOK_AGAIN = 60
+_ENOUGH = 0.9
+
 # From which the wall clock's seconds are counted.
 _EPOCH = datetime.datetime(1970, 1, 1)
 _FOREVER = datetime.datetime(9999, 12, 31)
@@ -57,6 +68,10 @@ _FOREVER = datetime.datetime(9999, 12, 31)
 _View = collections.namedtuple(
     '_View', ('copy', 'stamp', 'synced_at', 'written', 'number')
 )
+
+
+class NotInMemory(Exception):
+    """The copy is being loaded, or the table has too many rows for it."""
 
 
 class EventReplica:
@@ -84,6 +99,11 @@ class EventReplica:
         self._sync_lock = threading.Lock()
         self._reload_lock = threading.Lock()
         self._view = None
+        # The thread that loads the table, or None.
+        self._loader = None
+        # Until when no check looks whether the table can be loaded, or None.
+        self._rests_until = None
+        self._is_crowded = False
         # As of the last sync: reading options takes longer than the check.
         self._bound = 0
         self._begun = 0
@@ -106,12 +126,23 @@ class EventReplica:
         """Tell whether an event of the table revokes a token.
 
         :param token: dictionary of
-            :func:`~keystone.models.revoke_model.build_token_values`
+            :func:`~keystone.models.revoke_model.build_token_values`; what is
+            missing the token does not have
         :returns: bool
         :raises oslo_db.exception.DBError: if the database fails and the copy
             may not serve without it
         """
-        return self.sync(self._stamp.read()).is_revoked(token)
+        return self.is_revoked_under(self._stamp.read(), token)
+
+    def is_revoked_under(self, stamp, token):
+        """The same, under a stamp that was read before the call."""
+        try:
+            events = self.sync(stamp)
+        except NotInMemory:
+            return revoke_model.is_revoked(
+                self.driver.read_matching(token), token
+            )
+        return events.is_revoked(token)
 
     def view_in_step(self, stamp):
         """The events as they are, if that is known without a query.
@@ -137,6 +168,7 @@ class EventReplica:
 
         :param stamp: a stamp that was read before the call
         :returns: a :class:`~keystone.revoke.tree.RevocationTree`
+        :raises NotInMemory: if the database has to be asked for each token
         :raises oslo_db.exception.DBError: if the database fails and the copy
             may not serve without it
         """
@@ -157,7 +189,7 @@ class EventReplica:
 
         :returns: dict with ``rows``, ``distinct`` and ``kinds`` ({names of
             attributes: number of events}), and ``age``, the seconds since
-            the database was last asked; None before the first check
+            the database was last asked; None while there is no copy
         """
         view = self._view
         if view is None:
@@ -180,8 +212,10 @@ class EventReplica:
             view = self._view
             if view is None or view.number <= begun:
                 view = self._sync(view, stamp)
+        if view is None:
+            raise NotInMemory
         self._recount()
-        return self._view.copy
+        return (self._view or view).copy
 
     def _holds(self, view, stamp):
         return (
@@ -196,6 +230,8 @@ class EventReplica:
         return 0 <= self._clock() - view.synced_at < self.bound
 
     def _sync(self, view, stamp):
+        if view is None and not self._may_load():
+            return None
         self._begun += 1
         self._bound = self.bound
         began = _View(
@@ -219,8 +255,43 @@ class EventReplica:
             self._retry_at = self._clock() + _RETRY
             return view
         self._retry_at = None
-        self._view = began
+        self._view = None if self._are_too_many(len(began.copy)) else began
         return began
+
+    def _may_load(self):
+        """Whether a check may load the table: it is small."""
+        if self._loader is not None or (
+            self._rests_until is not None and self._clock() < self._rests_until
+        ):
+            return False
+        rows = self.driver.count_events(table_copy.oldest(), _FOREVER)
+        if self._are_too_many(rows):
+            return False
+        if rows <= _AT_ONCE:
+            return True
+        self._load_apart()
+        return False
+
+    def _are_too_many(self, rows):
+        """Whether so many rows are too many to be kept in memory."""
+        bound = CONF.revoke.max_events_in_memory
+        most = bound * _ENOUGH if self._is_crowded else bound
+        if not bound or rows <= most:
+            self._is_crowded = False
+            return False
+        if not self._is_crowded:
+            LOG.warning(
+                'There are %(rows)d revocation events, more than the '
+                '%(bound)d of [revoke] max_events_in_memory: the database is '
+                'asked for those of each token.',
+                {'rows': rows, 'bound': bound},
+            )
+        self._is_crowded = True
+        self._rest()
+        return True
+
+    def _rest(self):
+        self._rests_until = self._clock() + _LOOK_AGAIN
 
     def _is_resting(self, view, row):
         return (
@@ -246,7 +317,7 @@ class EventReplica:
 
         :returns: a view that has it
         """
-        copy, ahead = began.copy, self._wall_clock() - began.synced_at
+        copy, ahead = began.copy, self._ahead_now()
         if copy is None or abs(ahead - self._ahead) > _STEP:
             LOG.info('Loading the revocation events into memory.')
             copy = copy or table_copy.TableCopy(self.driver, self._clock)
@@ -262,9 +333,9 @@ class EventReplica:
             began = began._replace(stamp=object())
         return began._replace(copy=copy)
 
-    @staticmethod
-    def _wall_clock():
-        return (timeutils.utcnow() - _EPOCH).total_seconds()
+    def _ahead_now(self):
+        wall = (timeutils.utcnow() - _EPOCH).total_seconds()
+        return wall - self._clock()
 
     def _catch_up(self, copy, now, row):
         """Read new rows, and now and then those that were committed late."""
@@ -306,7 +377,10 @@ class EventReplica:
         try:
             self._counted_at = now
             with self._sync_lock:
-                since, before, ours = self._view.copy.settled()
+                if self._view is None:
+                    return
+                copy = self._view.copy
+                since, before, ours = copy.settled()
             theirs = self.driver.count_events(since, before)
             if theirs != ours:
                 LOG.info(
@@ -314,15 +388,43 @@ class EventReplica:
                     'where memory has %(ours)s: all are loaded again.',
                     {'theirs': theirs, 'ours': ours},
                 )
-                self._reload()
+                if len(copy) > _AT_ONCE:
+                    self._load_apart()
+                else:
+                    self._reload()
         except Exception as error:
             LOG.warning('Cannot count the revocation events: %s', error)
         finally:
             self._reload_lock.release()
 
+    def _load_apart(self):
+        if self._loader is not None:
+            return
+        self._loader = threading.Thread(
+            target=self._load, name='revocation-events', daemon=True
+        )
+        try:
+            self._loader.start()
+        except RuntimeError as error:
+            self._cannot_load(error)
+
+    def _load(self):
+        try:
+            self._reload()
+        except Exception as error:
+            self._cannot_load(error)
+        else:
+            self._loader = None
+
+    def _cannot_load(self, error):
+        LOG.warning('Cannot load the revocation events: %s', error)
+        self._rest()
+        self._loader = None
+
     def _reload(self):
+        ahead = self._ahead_now()
         copy = table_copy.TableCopy(self.driver, self._clock)
-        # The copy at hand stays in step meanwhile.
+        # The copy at hand, if there is one, stays in step meanwhile.
         copy.load()
         with self._sync_lock:
             self._begun += 1
@@ -332,6 +434,8 @@ class EventReplica:
                 copy, object(), self._clock(), self._written, self._begun
             )
             copy.sync()
+            self._ahead = ahead
+            self._counted_at = self._looked_at = view.synced_at
             self._view = view
 
 

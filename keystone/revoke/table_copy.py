@@ -68,11 +68,12 @@ class TableCopy:
         self._newest = None
         # {minute: number of rows revoked in it}
         self._rows = collections.Counter()
+        self._total = 0
         self._has_deleted = False
 
     def __len__(self):
         """The number of rows, each counted that has the same attributes."""
-        return sum(self._rows.copy().values())
+        return self._total
 
     def load(self):
         """Read the whole table.
@@ -99,8 +100,8 @@ class TableCopy:
 
         # No row can come up below it, by the slowest clock.
         floor = self._driver.id_before(timeutils.utcnow() - _SKEW - _overlap())
-        causal = self._driver.read_events(_oldest(), take)
-        self._rows = count
+        causal = self._driver.read_events(oldest(), take)
+        self._rows, self._total = count, count.total()
         self._seen.reset(floor, ids)
         self._newest = newest and _values_of(newest)
         LOG.info(
@@ -148,8 +149,8 @@ class TableCopy:
 
     def recent(self):
         """The first moment after which late rows are looked for."""
-        oldest = max(timeutils.utcnow() - _RECENT, _oldest())
-        return _EPOCH + (_minute(oldest) + 1) * _MINUTE
+        first = max(timeutils.utcnow() - _RECENT, oldest())
+        return _EPOCH + (_minute(first) + 1) * _MINUTE
 
     def count(self, since, before=datetime.datetime.max):
         """The number of rows of a span of whole minutes.
@@ -177,7 +178,7 @@ class TableCopy:
         for minute, rows in self._rows.items():
             if minute < first:
                 count[minute] = rows
-        self._rows = count
+        self._rows, self._total = count, count.total()
 
     def settled(self):
         """Tell how many rows the table must have in a span of time.
@@ -206,20 +207,22 @@ class TableCopy:
             self.tree.add(row)
             if self._seen.add(row.id):
                 self._rows[_minute(row.revoked_at)] += 1
+                self._total += 1
                 if row.id == self._seen.last:
                     self._newest = _values_of(row)
 
     def _expire(self):
         cutoff = base.revoked_before_cutoff_time()
         self.tree.expire(cutoff)
-        oldest = _minute(cutoff)
-        for minute in [minute for minute in self._rows if minute < oldest]:
-            del self._rows[minute]
+        first = _minute(cutoff)
+        for minute in [minute for minute in self._rows if minute < first]:
+            self._total -= self._rows.pop(minute)
 
 
-def _oldest():
-    oldest = base.revoked_before_cutoff_time().replace(microsecond=0)
-    return max(oldest, _EPOCH)
+def oldest():
+    """The first moment of which there can be live events."""
+    cutoff = base.revoked_before_cutoff_time().replace(microsecond=0)
+    return max(cutoff, _EPOCH)
 
 
 def _overlap():

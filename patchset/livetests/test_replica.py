@@ -343,9 +343,16 @@ class _ReplicaTests(base.ServerMixin):
             for first in range(0, ROWS, 1000):
                 self.insert(connection, *rows[first : first + 1000])
         worker = self.worker(self.url, self.cache.address)
+        name = {'audit_chain_id': rows[7]['audit_chain_id']}
+        deadline = time.monotonic() + PATIENCE
+        # Meanwhile the database is asked.
+        while not (status := worker.ask('status')):
+            self.assertLess(time.monotonic(), deadline)
+            self.assertRevoked(worker, **name)
+            self.assertValid(worker, user_id='nobody')
+        self.assertEqual(ROWS, status[0])
+        self.assertRevoked(worker, **name)
         self.assertValid(worker, user_id='nobody')
-        self.assertEqual(ROWS, worker.ask('status')[0])
-        self.assertRevoked(worker, audit_chain_id=rows[7]['audit_chain_id'])
 
 
 class MariaDBReplicaTestCase(_ReplicaTests, base.WorkerTestCase):

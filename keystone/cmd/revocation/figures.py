@@ -20,8 +20,11 @@ import time
 from oslo_utils import timeutils
 
 from keystone.cmd.revocation import command
+import keystone.conf
 from keystone.revoke.backends import base
 from keystone.revoke import table_copy
+
+CONF = keystone.conf.CONF
 
 _HOUR = datetime.timedelta(hours=1)
 
@@ -31,8 +34,9 @@ def count(driver):
 
     :param driver: the ``[revoke] driver``
     :returns: dict with the numbers of ``live``, ``expired`` and all events
-        (``total``) and of those of the ``last_hour``, and ``oldest`` and
-        ``newest``, naive UTC datetimes or None
+        (``total``) and of those of the ``last_hour``, ``oldest`` and
+        ``newest``, naive UTC datetimes or None, and ``most_in_memory``, the
+        number of live ones up to which workers keep them; 0 for no limit
     """
     cutoff = base.revoked_before_cutoff_time()
     live = driver.count_events(cutoff, command.LAST)
@@ -46,6 +50,7 @@ def count(driver):
         'last_hour': last_hour,
         'oldest': oldest,
         'newest': newest,
+        'most_in_memory': CONF.revoke.max_events_in_memory,
     }
 
 

@@ -33,6 +33,7 @@ def as_table(figures):
         ('expired, not pruned yet', 'expired'),
         ('total', 'total'),
         ('recorded in the last hour', 'last_hour'),
+        ('kept in memory, at most', 'most_in_memory'),
     ):
         table.add_row([words, f'{figures[name]:,}'])
     for words, name in (('oldest', 'oldest'), ('newest', 'newest')):
@@ -101,6 +102,11 @@ def as_prometheus(figures):
         'events_last_hour',
         'Revocation events recorded in the last hour.',
         figures['last_hour'],
+    )
+    one(
+        'most_events_in_memory',
+        'Live revocation events up to which workers keep them; 0: no limit.',
+        figures['most_in_memory'],
     )
     for name in ('oldest', 'newest'):
         one(

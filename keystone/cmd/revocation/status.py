@@ -80,7 +80,9 @@ class RevocationStatus(command.Command):
             code, line = monitoring.judge(found, *limits)
             print(line)
             return code
-        if not options.no_load:
+        most = found['most_in_memory']
+        # A worker does not load more either.
+        if not options.no_load and not 0 < most < found['live']:
             found.update(self.read(figures.load, driver))
         self._write(_FORMATS[options.format or 'table'](found), options.output)
         return 0

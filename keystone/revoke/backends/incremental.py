@@ -27,12 +27,21 @@ import sqlalchemy
 
 from keystone.common import sql
 import keystone.conf
+from keystone.models import revoke_matching
 from keystone.models import revoke_model
 
 CONF = keystone.conf.CONF
 
 # Rows fetched at a time when the whole table is read.
 _BATCH = 5000
+
+# Attributes with an index of their own, each with issued_before; the others
+# of which a row is found by what the token has.
+_INDEXED = ('audit_id', 'user_id', 'project_id')
+_OTHERS = (
+    'audit_chain_id', 'trust_id', 'consumer_id', 'access_token_id',
+    'domain_id',
+)  # fmt: skip
 
 # The bit of wsrep_sync_wait that is about reads.
 _WAIT_BEFORE_READ = 1
@@ -101,6 +110,21 @@ class IncrementalRead(abc.ABC):
         :param before: naive UTC datetime, the first moment after the span.
         :returns: int
         """
+
+    def read_matching(self, token):
+        """Read the events that may revoke a token, from the database.
+
+        They are read for each token while they are not kept in memory. A
+        driver should find them by indexes.
+
+        :param token: dictionary of
+            :func:`~keystone.models.revoke_model.build_token_values`; what is
+            missing the token does not have
+        :returns: list of :class:`~keystone.models.revoke_model.RevokeEvent`
+        """
+        # Drivers read what a token does not have as well.
+        blank = revoke_model.blank_token_data(None)
+        return self.list_events(token={**blank, **token})
 
 
 def _connection():
@@ -216,6 +240,38 @@ class SQLRead(IncrementalRead):
         )
         with _connection() as connection:
             return connection.scalar(query)
+
+    @functools.cached_property
+    def _matching(self):
+        """Query of the events that may revoke a token."""
+        columns = self._table.c
+        is_one_of = {
+            name: columns[name].in_(sqlalchemy.bindparam(name, expanding=True))
+            for name in (*_INDEXED, *_OTHERS)
+        }
+        rest = [columns.issued_before >= sqlalchemy.bindparam('issued_at')]
+        rest += [
+            sqlalchemy.or_(columns[name].is_(None), condition)
+            for name, condition in is_one_of.items()
+        ]
+        queries = []
+        for name in _INDEXED:
+            # One query for each index: no database uses several for one.
+            queries.append(self._events.where(is_one_of[name], *rest))
+            rest.append(columns[name].is_(None))
+        queries.append(self._events.where(*rest))
+        return sqlalchemy.union_all(*queries)
+
+    def read_matching(self, token):
+        # A None among the values equals nothing.
+        values = {
+            name: list(revoke_matching.CANDIDATES[name](token))
+            for name in (*_INDEXED, *_OTHERS)
+        }
+        values['issued_at'] = token['issued_at'].replace(microsecond=0)
+        with self._reading() as (connection, _causal):
+            rows = connection.execute(self._matching, values).all()
+        return [revoke_model.RevokeEvent(**row._mapping) for row in rows]
 
     def _is_galera(self, connection):
         if connection.dialect.name != 'mysql':

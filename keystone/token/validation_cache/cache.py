@@ -507,8 +507,8 @@ def _revoked(replica: Any, record: records.Record, stamp: Any) -> str | None:
     """Tell whether a token is revoked, in one word, or None."""
     view = replica.view_in_step(stamp.payload)
     if view is None:
-        events = replica.sync(stamp.payload)
-        return 'revoked' if events.is_revoked(record.revocation) else None
+        is_revoked = replica.is_revoked_under(stamp.payload, record.revocation)
+        return 'revoked' if is_revoked else None
     if record.cleared == view.number:
         return None
     if view.copy.tree.is_revoked(record.revocation):

@@ -12,6 +12,8 @@
 
 import sys
 
+import fixtures
+
 from keystone.revoke.backends import sql as revoke_sql
 from keystone.tests.unit.revoke import replica_base
 
@@ -55,15 +57,18 @@ class ReplicaWorkTests(replica_base.ReplicaTestCase):
 
         for _ in range(1000):
             self.assertValid(events, audit_id='a')
-        self.assertEqual(2, len(statements))
+        self.assertEqual(3, len(statements))
         self.revoke(audit_id='a')
         for _ in range(1000):
             self.assertRevoked(events, audit_id='a')
 
-        self.assertEqual(3, len(statements))
+        self.assertEqual(4, len(statements))
 
     def test_calls_do_not_grow_with_the_number_of_events(self):
         found = []
+        self.useFixture(
+            fixtures.MonkeyPatch('keystone.revoke.replica._AT_ONCE', 100_000)
+        )
         for number in (10, 100_000):
             self.fill(number)
             events = self.replica()
@@ -98,7 +103,32 @@ class ReplicaWorkTests(replica_base.ReplicaTestCase):
         # The new one, and the newest that was known.
         self.assertEqual([2] * 10, read)
 
+    def test_first_check_reads_no_more_of_a_large_table(self):
+        started = self.useFixture(
+            fixtures.MockPatch('keystone.revoke.replica.threading.Thread')
+        ).mock
+        self.useFixture(
+            fixtures.MonkeyPatch('keystone.revoke.replica._AT_ONCE', 100)
+        )
+        found = []
+        # The first time, statements are compiled.
+        for number in (200, 200, 20_000):
+            self.fill(number)
+            events = self.replica()
+            statements = self.statements()
+            found.append(self.calls(events, self.token(audit_id='a')))
+            # A count, and one statement for each check.
+            self.assertEqual(1 + 1, len(statements))
+            self.assertTrue(events.is_revoked(self.token(audit_id='chain 7')))
+            self.assertEqual(1 + 2, len(statements))
+
+        self.assertEqual(3, started.call_count)
+        self.assertLess(found[2] - found[1], 50)
+
     def test_sync_does_not_grow_with_the_events_of_the_overlap(self):
+        self.useFixture(
+            fixtures.MonkeyPatch('keystone.revoke.replica._AT_ONCE', 100_000)
+        )
         found = []
         for number, gap in ((100, 0), (12_000, 0), (100, 1), (12_000, 1)):
             self.fill(number)
@@ -149,3 +179,21 @@ class ReplicaWorkTests(replica_base.ReplicaTestCase):
         self.assertIn('ix_revocation_event_revoked_at', recent)
         for plan in (between, news):
             self.assertIn('INTEGER PRIMARY KEY', plan)
+
+    def test_query_for_one_token_uses_indexes(self):
+        self.fill(1000)
+        statements = self.statements()
+        self.driver.read_matching(
+            self.token(audit_id='a', user_id='b', project_id='c')
+        )
+
+        (statement,) = statements
+        with self.engine.connect() as connection:
+            plan = connection.exec_driver_sql(
+                f'EXPLAIN QUERY PLAN {statement}',
+                (replica_base.NOW,) * statement.count('?'),
+            ).all()
+        searches = [row[-1] for row in plan if 'revocation_event' in row[-1]]
+        self.assertEqual(4, len(searches), searches)
+        for search in searches:
+            self.assertIn('USING INDEX', search)

@@ -40,6 +40,7 @@ class RevocationStatusTests(command_base.CommandTestCase):
                 'live': 90,
                 'expired': 7,
                 'total': 97,
+                'most_in_memory': 1000000,
                 'last_hour': 60,
                 'oldest': '2026-10-29T09:29:53Z',
                 'newest': '2026-11-02T09:59:00Z',
@@ -72,7 +73,10 @@ class RevocationStatusTests(command_base.CommandTestCase):
         found = json.loads(self.status('--format', 'json', '--no-load'))
 
         self.assertEqual(
-            {'live', 'expired', 'total', 'last_hour', 'oldest', 'newest'},
+            {
+                *('live', 'expired', 'total', 'last_hour', 'oldest', 'newest'),
+                'most_in_memory',
+            },
             set(found),
         )
 
@@ -101,6 +105,7 @@ class RevocationStatusTests(command_base.CommandTestCase):
             'keystone_revocation_events{state="live"} 90',
             'keystone_revocation_events{state="expired"} 7',
             'keystone_revocation_events_last_hour 60',
+            'keystone_revocation_most_events_in_memory 1000000',
             'keystone_revocation_oldest_event_timestamp_seconds 1793266193.0',
             'keystone_revocation_newest_event_timestamp_seconds 1793613540.0',
             'keystone_revocation_distinct_events{kind="audit_id"} 90',

@@ -98,6 +98,22 @@ class ConditionTests(base.ValidationCacheTestCase):
 
         self.assertNoHit(self.subject, status=http.client.UNAUTHORIZED)
 
+    def test_more_events_than_memory_may_have(self):
+        """The database is asked for those of a token."""
+        self.config_fixture.config(group='revoke', max_events_in_memory=1)
+        for audit_id in ('another', 'one more'):
+            PROVIDERS.revoke_api.revoke(
+                revoke_model.RevokeEvent(audit_id=audit_id)
+            )
+        for _ in range(2):
+            self.assertHit(self.subject)
+        replica = PROVIDERS.revoke_api.token_check.replica(
+            PROVIDERS.revoke_api.driver
+        )
+        self.assertIsNone(replica.status())
+
+        self.test_revoked_subject()
+
     def test_revocation_leaves_other_answers(self):
         other = self.get_scoped_token()
         self.ask(other)
