@@ -58,17 +58,30 @@ def render(token, include_catalog=True):
         _is_wanted.reset(reset)
 
 
+def parts(rendered):
+    """Write as JSON what :func:`render` gave, in parts.
+
+    :returns: three strings: what stands before the catalog, the catalog, and
+        what follows. The last two are empty if there is none
+    """
+    body = rendered['token']
+    if 'catalog' not in body:
+        return jsonutils.dumps(rendered), '', ''
+    catalog = body['catalog']
+    if isinstance(catalog, Text):
+        text = catalog.json
+    else:
+        text = jsonutils.dumps(catalog)
+    # Nobody can have guessed it: it stands nowhere else in the answer.
+    mark = secrets.token_hex(16)
+    marked = {**rendered, 'token': {**body, 'catalog': mark}}
+    before, _mark, after = jsonutils.dumps(marked).partition(f'"{mark}"')
+    return before, text, after
+
+
 def dumps(rendered):
     """Write as JSON what :func:`render` gave.
 
     :returns: str, the same as if the catalog were a list
     """
-    body = rendered['token']
-    catalog = body.get('catalog')
-    if not isinstance(catalog, Text):
-        return jsonutils.dumps(rendered)
-    # Nobody can have guessed it: it stands nowhere else in the answer.
-    mark = secrets.token_hex(16)
-    marked = {**rendered, 'token': {**body, 'catalog': mark}}
-    before, _mark, after = jsonutils.dumps(marked).partition(f'"{mark}"')
-    return before + catalog.json + after
+    return ''.join(parts(rendered))

@@ -70,10 +70,14 @@ class Trace:
     """
 
     def __init__(self) -> None:
+        self._depth = 0
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget what was read."""
         self.facts: dict[str, Fact] = {}
         self._end = math.inf
         self.flaw: str | None = None
-        self._depth = 0
 
     @property
     def until(self) -> float:
@@ -125,6 +129,19 @@ def note(key: str, fingerprint: bytes, until: float) -> None:
     trace = _trace.get()
     if trace is not None:
         trace.note(key, Fact(fingerprint, until))
+
+
+def restart() -> bool:
+    """Forget what the trace of this thread has seen up to now.
+
+    For what begins with values that need no vouching for.
+
+    :returns: whether there is a trace
+    """
+    trace = _trace.get()
+    if trace is not None:
+        trace.restart()
+    return trace is not None
 
 
 def end_in(seconds: float) -> None:

@@ -157,9 +157,11 @@ class Proxy(proxy.ProxyBackend):
         if lifetimes.seconds_of(self._region, key) == 0:
             self._held()[key] = None
             return None
-        counters.count(self._region.name, counters.ROUND_TRIPS)
         try:
-            (stored,) = self._store.get_many([key])
+            stored = request_values.take(key)
+            if stored is None:
+                counters.count(self._region.name, counters.ROUND_TRIPS)
+                (stored,) = self._store.get_many([key])
             value = stored and regions.unpack(self._region, stored)
             if value and _is_placeholder(value.metadata):
                 # A region looks twice: it may be this thread's own.

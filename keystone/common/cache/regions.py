@@ -180,6 +180,10 @@ class Ids:
 
     def _read(self, key: str) -> tuple[bytes, bool]:
         """Read an id, or make one; whether it is in the cache."""
+        ahead = request_values.take(key)
+        value = self.parse(ahead)
+        if value is not None and self._see(key, ahead):
+            return value.payload, True
         try:
             for _ in range(3):
                 if not self._pay(key):

@@ -20,6 +20,7 @@ compared, and its facts were read before it was made.
 """
 
 import collections
+from collections.abc import Callable
 from collections.abc import Iterator
 import contextlib
 import contextvars
@@ -39,6 +40,7 @@ from keystone.common import cache as keystone_cache
 from keystone.common.cache import counters
 from keystone.common.cache import facts
 from keystone.common.cache import regions
+from keystone.common.cache import request_values
 from keystone.common.cache import shared
 from keystone.common.cache import stores
 from keystone.common import provider_api
@@ -84,22 +86,17 @@ class NotKept(Exception):
 
 
 class Wanted:
-    """A token, in one of two forms: with its catalog, or without.
+    """A token whose record is wanted.
 
-    :ivar key: names the record
     :ivar digest: names it in this process, once it was asked for
     :ivar is_revoked: whether the record that was found is of a revoked token
     :ivar is_unkept: whether it is known that no record is kept
     """
 
-    __slots__ = (
-        'digest', 'is_revoked', 'is_unkept', 'key', 'token', 'with_catalog',
-    )  # fmt: skip
+    __slots__ = ('digest', 'is_revoked', 'is_unkept', 'token')
 
-    def __init__(self, token: str, with_catalog: bool) -> None:
+    def __init__(self, token: str) -> None:
         self.token = token
-        self.with_catalog = with_catalog
-        self.key = f'{"with" if with_catalog else "no"} catalog: {token}'
         self.digest: bytes | None = None
         self.is_revoked = self.is_unkept = False
 
@@ -191,7 +188,7 @@ class Records:
         ids.settle()
         local = [self._local(one) for one in wanted]
         names = [
-            sealing.name(keys, one.key) if record is None else None
+            sealing.name(keys, one.token) if record is None else None
             for one, record in zip(wanted, local)
         ]
         stamp_key = _stamp_key(ids)
@@ -219,9 +216,10 @@ class Records:
         if not keys:
             return {}
         counters.count(CACHE, counters.ROUND_TRIPS)
-        return dict(
-            zip(keys, ids.store.get_many([_place(key) for key in keys]))
-        )
+        places = [_place(key) for key in keys]
+        found = ids.store.get_many(places)
+        request_values.offer(dict(zip(places, found)))
+        return dict(zip(keys, found))
 
     def _judge(
         self,
@@ -278,7 +276,7 @@ class Records:
     def _key(self, wanted: Wanted) -> bytes:
         if wanted.digest is None:
             wanted.digest = hashlib.blake2b(
-                wanted.key.encode(), key=self._secret, digest_size=20
+                wanted.token.encode(), key=self._secret, digest_size=20
             ).digest()
         return wanted.digest
 
@@ -320,9 +318,9 @@ class Records:
         :raises keystone.exception.Error: if the token is not valid
         """
         with self._lock:
-            made = self._making.get(wanted.key)
+            made = self._making.get(wanted.token)
             if made is None:
-                self._making[wanted.key] = threading.Event()
+                self._making[wanted.token] = threading.Event()
         if made is not None:
             self.note('waited')
             made.wait(_LEASE)
@@ -333,7 +331,7 @@ class Records:
                 return record or self._make(wanted)
         finally:
             with self._lock:
-                self._making.pop(wanted.key).set()
+                self._making.pop(wanted.token).set()
 
     @contextlib.contextmanager
     def _leased(self, wanted: Wanted) -> Iterator[bool]:
@@ -346,7 +344,7 @@ class Records:
         if keys is None or not ids.store.makes_leases:
             yield True
             return
-        name = sealing.name(keys, wanted.key)
+        name = sealing.name(keys, wanted.token)
         lease = f'{name}.lease'
         try:
             is_first = ids.store.add(lease, b'1', _LEASE)
@@ -374,22 +372,59 @@ class Records:
                     return
 
     def _make(self, wanted: Wanted) -> records.Record:
-        now = time.time()
-        keys = self._current_keys()
-        provider = PROVIDERS.token_provider_api
+        now, keys = time.time(), self._current_keys()
         with facts.tracing() as trace:
-            token = provider._validate_token(wanted.token)
-            provider._is_valid_token(token)
-            _demand_plain(token)
-            shown = answer_text.render(
-                token, include_catalog=wanted.with_catalog
-            )
-            body = answer_text.dumps(shown)
-            values = revoke_model.build_token_values(token)
-            record, catalog = records.make(
-                trace, token, body, _revocation_values(values, shown), now
-            )
+            token = PROVIDERS.token_provider_api._validate_token(wanted.token)
+            shown = answer_text.render(token)
+            return self._keep(wanted, keys, trace, now, token, shown)
+
+    @contextlib.contextmanager
+    def issuing(self) -> Iterator[Callable[[Any, Any], None]]:
+        """Trace how a token is issued, to keep its record at once.
+
+        Yields a function that takes the token's model and what
+        :func:`keystone.catalog.answer_text.render` made of it with its
+        catalog, as a validation would. It raises no error.
+        """
+        if not (CONF.token.cache_on_issue and self.is_on):
+            yield lambda token, shown: None
+            return
+        now, keys = time.time(), self._current_keys()
+
+        def keep(token: Any, shown: Any) -> None:
+            try:
+                self._keep(Wanted(token.id), keys, trace, now, token, shown)
+            except NotKept as reason:
+                self.note(f'not_kept: {reason}')
+            except Exception as error:
+                # Its text may name the token.
+                LOG.debug('No record of a token: %s', type(error).__name__)
+
+        with request_values.reading_ahead(), facts.tracing() as trace:
+            yield keep
+
+    def _keep(
+        self,
+        wanted: Wanted,
+        keys: sealing.Keys | None,
+        trace: facts.Trace,
+        now: float,
+        token: Any,
+        shown: dict[str, Any],
+    ) -> records.Record:
+        """Make the record of a token in its trace, and keep it if it may be.
+
+        :param keys: the keys before the token was decoded
+        :param now: seconds since the epoch, before anything was read
+        :param shown: what was rendered of the token, in the trace
+        """
+        PROVIDERS.token_provider_api._is_valid_token(token)
+        _demand_plain(token)
+        record, catalog = records.make(
+            trace, token, shown, _revocation_values(token, shown), now
+        )
         self.note('made')
+        is_new = catalog and catalog.digest not in self._catalogs
         reason = trace.flaw or (None if trace.is_whole else 'unsettled')
         if keys is None or keys is not self._current_keys():
             reason = 'keys'
@@ -399,14 +434,13 @@ class Records:
             self.note(f'not_kept: {reason}')
             if reason in _LASTING:
                 self.never_keep(wanted)
-            if catalog:
-                record.head += catalog.fill((record.project or '').encode())
-                record.catalog = None
+            record.own_catalog = catalog
             return record
         self._keep_here(wanted, record)
         counters.measure(CACHE, 'entries', len(self._records))
         counters.measure(CACHE, 'bytes', self.size)
-        self._share(keys, wanted, record, catalog)
+        # Others have a catalog that this process has known.
+        self._share(keys, wanted, record, catalog if is_new else None)
         return record
 
     def _share(
@@ -417,7 +451,7 @@ class Records:
         ids = regions.ids_of(keystone_cache.CACHE_INVALIDATION_REGION)
         if seconds < 1 or not ids.store.makes_leases:
             return
-        name = sealing.name(keys, wanted.key)
+        name = sealing.name(keys, wanted.token)
         try:
             if catalog:
                 self._share_catalog(keys, catalog, ids)
@@ -450,10 +484,11 @@ class Records:
                     return catalog
         return None
 
-    def body(self, record: records.Record) -> bytes | None:
-        """The body of an answer; None if its catalog is gone."""
-        if record.catalog is None:
-            return record.head
+    def body(self, record: records.Record, with_catalog: bool) -> Any:
+        """The body of an answer in bytes; None if its catalog is gone."""
+        catalog = record.own_catalog
+        if record.catalog is None or not with_catalog or catalog:
+            return record.body(catalog if with_catalog else None)
         with self._lock:
             catalog = self._catalogs.get(record.catalog)
         return catalog and record.body(catalog)
@@ -517,7 +552,8 @@ def _revoked(replica: Any, record: records.Record, stamp: Any) -> str | None:
     return None
 
 
-def _revocation_values(values: dict, shown: dict) -> dict[str, Any]:
+def _revocation_values(token: Any, shown: dict) -> dict[str, Any]:
+    values = revoke_model.build_token_values(token)
     values['roles'] = [role['id'] for role in shown['token'].get('roles', ())]
     return {name: value for name, value in values.items() if value}
 
@@ -548,7 +584,8 @@ def at_hand() -> Iterator[None]:
     """Have records at hand while a request is answered."""
     reset = _at_hand.set({})
     try:
-        yield
+        with request_values.reading_ahead():
+            yield
     finally:
         _at_hand.reset(reset)
 
@@ -584,21 +621,35 @@ def remembered(fetch: Any) -> Any:
 
     @functools.wraps(fetch)
     def wrapper(self: Any, token: str, **kwargs: Any) -> Any:
-        record = (_at_hand.get() or {}).get(token)
-        if record is None and RECORDS.is_on:
-            wanted = Wanted(token, False)
-            try:
-                record = RECORDS.find(wanted)[0] or made(wanted)
-            except Exception as error:
-                # Its text may name the token.
-                LOG.warning(
-                    'Cannot use the validation cache: %s', type(error).__name__
-                )
+        record = _found(token, make=True)
         if record is None:
             return fetch(self, token, **kwargs)
         return rendered(record, token)
 
     return wrapper
+
+
+def known(token: str) -> Any:
+    """The model of a token that was found to be valid, and is; or None."""
+    record = _found(token, make=False)
+    return record and record.token(token)
+
+
+def _found(token: str, make: bool) -> Any:
+    """The record of a token, where it is of use; None without one."""
+    record = (_at_hand.get() or {}).get(token)
+    try:
+        if record is None and RECORDS.is_on:
+            wanted = Wanted(token)
+            record = RECORDS.find(wanted)[0]
+            if record is None and make:
+                record = made(wanted)
+    except Exception as error:
+        # Its text may name the token.
+        LOG.warning(
+            'Cannot use the validation cache: %s', type(error).__name__
+        )
+    return record
 
 
 def rendered(record: records.Record, token: str) -> Any:

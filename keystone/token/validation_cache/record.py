@@ -12,7 +12,7 @@
 
 """What a token was found to be, apart from who asks for it.
 
-A record of a token and its answer's form serves any caller: N callers and M
+A record serves any caller, with the catalog and without: N callers and M
 tokens make N + M records, not N × M.
 """
 
@@ -23,15 +23,17 @@ from typing import Any
 
 from oslo_serialization import msgpackutils
 
+from keystone.catalog import answer_text
 from keystone.common.cache import facts
 from keystone.models import token_model  # noqa: F401  (registers its handler)
 
 #: The version of the form of records that processes share.
-FORMAT = 1
+FORMAT = 2
 
 # Separates the text around a project's id in a catalog. JSON has no such byte.
 _GAP = b'\0'
-_CATALOG = b'"catalog": ['
+# Stands before the catalog in a body.
+_CATALOG = b', "catalog": '
 
 # About what the objects of a record and of a fact take, in bytes.
 _OVERHEAD = 1200
@@ -66,7 +68,8 @@ class Record:
     :param until: from when on it does not hold any more, likewise
     :param revocation: what revocation events are compared with
     :param model: the token model without the token, serialized
-    :param head: the answer's body up to the catalog, or the whole of it
+    :param head: the answer's body up to the catalog's key, or the whole of it
+    :param tail: the rest of the body, behind the catalog
     :param catalog: digest of the catalog, or None
     :param project: id of the project, or None
     :param target: what policy rules are told of the token
@@ -74,7 +77,7 @@ class Record:
 
     __slots__ = (
         'caller', 'catalog', 'cleared', 'facts', 'head', 'made', 'model',
-        'project', 'revocation', 'target', 'until',
+        'own_catalog', 'project', 'revocation', 'tail', 'target', 'until',
     )  # fmt: skip
 
     def __init__(
@@ -85,6 +88,7 @@ class Record:
         revocation: dict[str, Any],
         model: bytes,
         head: bytes,
+        tail: bytes,
         catalog: str | None,
         project: str | None,
         target: tuple[str, str | None],
@@ -95,6 +99,7 @@ class Record:
         self.revocation = revocation
         self.model = model
         self.head = head
+        self.tail = tail
         self.catalog = catalog
         self.project = project
         self.target = tuple(target)
@@ -102,6 +107,8 @@ class Record:
         self.cleared: int | None = None
         #: What policy rules are told of it as a caller, once it was one.
         self.caller: Any = None
+        #: The catalog, where neither is kept.
+        self.own_catalog: Catalog | None = None
 
     @property
     def size(self) -> int:
@@ -111,13 +118,15 @@ class Record:
             + _OF_FACT * len(self.facts)
             + len(self.model)
             + len(self.head)
+            + len(self.tail)
         )
 
     def body(self, catalog: Catalog | None) -> bytes:
-        """The body of the answer."""
+        """The body of the answer, with a catalog or without."""
         if catalog is None:
-            return self.head
-        return self.head + catalog.fill((self.project or '').encode())
+            return self.head + self.tail
+        filled = catalog.fill((self.project or '').encode())
+        return b''.join((self.head, _CATALOG, filled, self.tail))
 
     def token(self, token_id: str) -> Any:
         """The token model, each time a new one."""
@@ -126,8 +135,8 @@ class Record:
         return model
 
     def shown(self) -> dict[str, Any]:
-        """What the API shows of the token, if this is the form without it."""
-        return json.loads(self.head)['token']
+        """What the API shows of the token, but for the catalog."""
+        return json.loads(self.body(None))['token']
 
     def packed(self) -> bytes:
         """The record as processes share it."""
@@ -135,7 +144,7 @@ class Record:
             name: getattr(self, name)
             for name in (
                 'facts', 'made', 'until', 'revocation', 'model', 'head',
-                'catalog', 'project', 'target',
+                'tail', 'catalog', 'project', 'target',
             )
         }  # fmt: skip
         return msgpackutils.dumps(values)
@@ -151,21 +160,21 @@ class Record:
 def make(
     trace: facts.Trace,
     token: Any,
-    body: str,
+    shown: dict[str, Any],
     revocation: dict[str, Any],
     now: float,
 ) -> tuple[Record, Catalog | None]:
     """Make the record of a token that was validated and rendered in a trace.
 
     :param token: the :class:`keystone.models.token_model.TokenModel`
-    :param body: JSON of the answer
+    :param shown: what :func:`keystone.catalog.answer_text.render` gave
     :param revocation: what revocation events are compared with
     :param now: seconds since the epoch, before anything was read
     """
-    head, catalog = body.encode(), None
-    at = head.find(_CATALOG)
-    if at >= 0:
-        head, text = head[:at], head[at:]
+    head, text, tail = (one.encode() for one in answer_text.parts(shown))
+    catalog = None
+    if text:
+        head = head.removesuffix(_CATALOG)
         project = (token.project_id or '').encode()
         catalog = Catalog(text.replace(project, _GAP) if project else text)
     token_id, token.id = token.id, None
@@ -181,6 +190,7 @@ def make(
         revocation,
         model,
         head,
+        tail,
         catalog and catalog.digest,
         token.project_id,
         (token.user_id, token.user['domain_id']),

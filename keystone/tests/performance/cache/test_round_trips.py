@@ -98,7 +98,32 @@ class RoundTripsTests(test_v3.RestfulTestCase):
         self.assertEqual(['get_many'] * 3, self.validate(token))
         self.assertEqual(['get_many'], self.validate(token))
 
+    def issue(self, **asked):
+        """Issue a token.
+
+        :returns: the token, and the calls that the request makes
+        """
+        body = self.build_authentication_request(**asked)
+        del self.trips[:]
+        token = self.get_requested_token(body)
+        return token, list(self.trips)
+
+    def test_validation_of_a_token_that_was_issued(self):
+        token = self.get_scoped_token()
+        self.assertEqual(['get_many'], self.validate(token))
+
+    def test_token_for_a_token(self):
+        parent = self.get_scoped_token()
+        for _ in range(3):
+            _token, names = self.issue(
+                token=parent, project_id=self.project_id
+            )
+        # The project of the scope, then the parent's facts, which are most of
+        # what the new token rests on.
+        self.assertEqual(['get_many'] * 4 + ['set'], names)
+
     def test_first_validation_of_a_token(self):
+        self.config_fixture.config(group='token', cache_on_issue=False)
         for _ in range(2):
             self.validate(self.get_scoped_token())
         names = self.validate(self.get_scoped_token())

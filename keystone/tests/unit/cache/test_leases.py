@@ -15,6 +15,7 @@
 from keystone.common.cache import after_write
 from keystone.common.cache import facts
 from keystone.common.cache import regions
+from keystone.common.cache import request_values
 from keystone.common.cache import stores
 from keystone.tests.unit.cache import base
 
@@ -130,6 +131,78 @@ class _Leases:
         one.begin()
         write()
         self.assertEqual('new', other.read())
+
+
+class ReadAheadTests(base.CacheTestCase):
+    """What was read in one round trip, before it was asked for."""
+
+    def setUp(self):
+        super().setUp()
+        self.one, self.other = self.process(), self.process()
+
+    def stored(self):
+        """What the server holds of all that a read needs."""
+        self.one.begin()
+        with facts.tracing() as trace:
+            self.one.memoized('key')
+        keys = [key.removeprefix(facts.ID) for key in trace.facts]
+        self.assertEqual(2, len(keys))
+        found = stores.of(self.one.region).get_many(keys)
+        return dict(zip(keys, found))
+
+    def ahead(self, stored):
+        """What a request gets, and how many commands the server had."""
+        self.one.begin()
+        del self.server.commands[:]
+        with request_values.reading_ahead():
+            request_values.offer(stored)
+            value = self.one.memoized('key')
+        return value, len(self.server.commands)
+
+    def test_nothing_is_read_again(self):
+        self.one.read()
+        self.assertEqual(('old', 0), self.ahead(self.stored()))
+
+    def test_only_within_the_block(self):
+        self.one.read()
+        stored = self.stored()
+        self.ahead(stored)
+        self.database['key'] = 'new'
+        self.other.drop()
+        self.assertEqual('new', self.one.read())
+
+    def test_dropped_by_the_request(self):
+        self.one.read()
+        stored = self.stored()
+        self.one.begin()
+        with request_values.reading_ahead():
+            request_values.offer(stored)
+            self.database['key'] = 'new'
+            self.one.memoized.invalidate('key')
+            self.assertEqual('new', self.one.memoized('key'))
+
+    def test_region_that_this_process_has_invalidated(self):
+        self.one.read()
+        stored = self.stored()
+        self.database['key'] = 'new'
+        self.one.invalidate()
+        region_id = self.one.region_id()
+        self.assertEqual('new', self.ahead(stored)[0])
+        self.assertEqual(region_id, self.one.region_id())
+
+    def test_value_that_was_being_made(self):
+        self.one.read()
+        keys = list(self.stored())
+        found = []
+
+        def look():
+            store = stores.of(self.other.region)
+            found.extend(store.get_many(keys))
+
+        self.one.drop()
+        self.after_read.append(look)
+        self.one.read()
+        self.assertEqual('old', self.ahead(dict(zip(keys, found)))[0])
 
 
 class MemcachedTests(_Leases, base.CacheTestCase):

@@ -35,9 +35,15 @@ PATH = '/v3/auth/tokens'
 class ValidationCacheTestCase(test_v3.RestfulTestCase):
     """Asks an application through the cache, and past it."""
 
+    #: Most tests have the first validation make the record.
+    cache_on_issue = False
+
     def setUp(self):
         super().setUp()
         self.useFixture(shared_cache.SharedCache(self.config_fixture))
+        self.config_fixture.config(
+            group='token', cache_on_issue=self.cache_on_issue
+        )
         # Requests that are logged in detail take the usual way.
         for name in ('keystone', 'oslo_policy'):
             logger = logging.getLogger(name)

@@ -180,24 +180,6 @@ class KnownCallersTests(base.ValidationCacheTestCase):
             found['token']['catalog'],
         )
 
-    def test_catalog_is_not_made(self):
-        get_catalog = PROVIDERS.catalog_api.get_v3_catalog
-        made = []
-
-        def note(*args):
-            made.append(args)
-            return get_catalog(*args)
-
-        self.useFixture(
-            fixtures.MockPatchObject(
-                PROVIDERS.catalog_api, 'get_v3_catalog', note
-            )
-        )
-
-        self.know()
-
-        self.assertEqual([], made)
-
     def test_without_the_validation_cache(self):
         self.config_fixture.config(group='token', validation_cache=False)
         self.validated.clear()

@@ -32,6 +32,8 @@ _QUERIES = (*[''] * 9, 'nocatalog', 'nocatalog', 'allow_expired=1')
 class DifferentialTests(base.ValidationCacheTestCase):
     """Whatever happens, the cache answers what would be answered past it."""
 
+    cache_on_issue = True
+
     def config_overrides(self):
         super().config_overrides()
         folder = self.useFixture(fixtures.TempDir()).path

@@ -91,7 +91,7 @@ class HitTests(base.ValidationCacheTestCase):
     def test_no_token_is_kept(self):
         self.assertHit()
         records = list(self.cache._records.items())
-        self.assertEqual(2, len(records))
+        self.assertEqual(1, len(records))
         for key, record in records:
             held = repr((key, record.packed(), record.facts)).encode()
             self.assertNotIn(self.token.encode(), held)
@@ -106,8 +106,8 @@ class HitTests(base.ValidationCacheTestCase):
             for key, value in shared_cache.SharedMemory.values.items()
             if key.startswith('keystone.record.')
         }
-        # The records of both forms, and a catalog.
-        self.assertEqual(3, len(shared))
+        # The record of the token, and its catalog.
+        self.assertEqual(2, len(shared))
         for key, value in shared.items():
             self.assertNotIn(self.token, key)
             for text in (self.token, self.user_id, self.project_id, *names):

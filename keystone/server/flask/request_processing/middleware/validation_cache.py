@@ -73,10 +73,8 @@ class ValidationCacheMiddleware:
         return answer[1]
 
     def _answer(self, environ: dict) -> tuple[list, list[bytes]] | None:
-        caller = cache.Wanted(environ['HTTP_X_AUTH_TOKEN'], False)
-        subject = cache.Wanted(
-            environ['HTTP_X_SUBJECT_TOKEN'], not environ.get('QUERY_STRING')
-        )
+        caller = cache.Wanted(environ['HTTP_X_AUTH_TOKEN'])
+        subject = cache.Wanted(environ['HTTP_X_SUBJECT_TOKEN'])
         records = self.cache.find(caller, subject)
         if None in records:
             request_local.begin(environ)
@@ -84,11 +82,12 @@ class ValidationCacheMiddleware:
                 record or cache.made(wanted)
                 for record, wanted in zip(records, (caller, subject))
             ]
-        if records[0] is not None:
-            cache.put_at_hand(caller.token, records[0])
+        for wanted, record in zip((caller, subject), records):
+            if record is not None:
+                cache.put_at_hand(wanted.token, record)
         if None in records:
             return None
-        body = self.cache.body(records[1])
+        body = self.cache.body(records[1], not environ.get('QUERY_STRING'))
         if body is None:
             return None
         found = self._headers.of(
