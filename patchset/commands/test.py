@@ -55,6 +55,7 @@ from patchset import stopping
 from patchset import system
 from patchset.testing import options
 from patchset.testing import results
+from patchset.walk import rig
 from patchset.walk import story
 
 HELP = 'run the tests, or parts of them'
@@ -119,6 +120,13 @@ def _add_walk(parser):
             help=f'with the part walk: {what} (default: %(default)s)',
         )
     parser.add_argument(
+        '--cache',
+        choices=rig.CACHES,
+        default=rig.CACHES[0],
+        help='with the part walk: whether its two nodes have one memcached or '
+        'each its own (default: %(default)s)',
+    )
+    parser.add_argument(
         '--without',
         action='append',
         default=[],
@@ -147,6 +155,7 @@ def run(args):
         seconds=args.seconds,
         seed=args.seed,
         without=tuple(args.without),
+        cache=args.cache,
     )
     stopping.in_order()
     modules = {

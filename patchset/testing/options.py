@@ -32,6 +32,7 @@ class Options:
     :param seconds: how long ``walk`` goes on
     :param seed: seed of its story
     :param without: kinds of steps that its story leaves out
+    :param cache: one of :data:`patchset.walk.rig.CACHES`
     """
 
     pin: pins.Pin
@@ -43,6 +44,7 @@ class Options:
     seconds: int = 60
     seed: int = 1
     without: tuple[str, ...] = ()
+    cache: str = 'shared'
 
     def label(self, part):
         """Name of a part's run, for files."""

@@ -28,7 +28,7 @@ from patchset.walk import minimise
 from patchset.walk import rig as rigs
 from patchset.walk import walk
 
-PACKAGES = ('live',)  # profiles of bindep.txt
+PACKAGES = ('test', 'live')  # profiles of bindep.txt
 CHAPTER = 120  # seconds after which a new story begins
 PATIENCE = 300  # seconds to look for a shorter story
 
@@ -42,7 +42,7 @@ def run(options):
     if options.stock:
         raise errors.UsageError('walk: stock is compared with the patched')
     total, seed = results.Result(), options.seed
-    with rigs.Rig(options.pin) as rig:
+    with rigs.Rig(options.pin, options.cache) as rig:
         end = time.monotonic() + options.seconds
         while True:
             left = end - time.monotonic()

@@ -30,6 +30,7 @@ from patchset.services import memcached
 from patchset.services import postgresql
 from patchset.services import redis
 from patchset.services import server
+from patchset.services import slapd
 
 
 class _Checks:
@@ -177,6 +178,22 @@ class MemcachedTestCase(_Checks, testtools.TestCase):
     def test_url(self):
         with self.kind() as one:
             self.assertEqual(f'memcached://127.0.0.1:{one.port}', one.url)
+
+
+class SlapdTestCase(_Checks, testtools.TestCase):
+    kind = slapd.Slapd
+
+    def test_changes(self):
+        unit = slapd.subtree('people')
+        person = f'dn: uid=a,{unit}\nobjectClass: account'
+        with self.kind() as one:
+            self.assertRaises(errors.Error, one.change, person)
+            one.reset('people')
+            one.change(person)
+            found = self.assertRaises(errors.Error, one.change, person)
+            self.assertIn('Already exists', str(found))
+            one.reset('people')
+            one.change(person)
 
 
 class RedisTestCase(_Checks, testtools.TestCase):

@@ -21,6 +21,7 @@ import testtools
 
 from patchset.walk import answers
 from patchset.walk import beginning
+from patchset.walk import differences
 from patchset.walk import rig
 from patchset.walk import story
 from patchset.walk.node import Answer
@@ -112,3 +113,58 @@ class AnswersTestCase(testtools.TestCase):
         self.assertNotIn(secret, json.dumps(list(map(str, found))))
         given[rig.TRUTH] = given[rig.NODES[0]]
         self.assertEqual([], list(answers.of_nodes(question, given)))
+
+
+class KnownDifferencesTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.known = differences.Known()
+
+    def note(self, operation, **arguments):
+        self.known.note(story.Step(operation, arguments))
+
+    def topic(self, stock, patched, subject='t2'):
+        return self.known.topic(
+            answers.Difference(
+                answers.Question(subject, 'by-admin'),
+                'stock', stock, 'patched', patched,
+            )
+        )  # fmt: skip
+
+    def token(self, *audit_ids, **values):
+        return 200, {'token': {'audit_ids': audit_ids, **values}}
+
+    def test_the_chain_of_a_federated_token(self):
+        answers = self.token('a'), self.token('a', 'b')
+        self.assertIsNone(self.topic(*answers))
+
+        self.note('sign_in_federated', token='t1')
+        self.note('rescope', token='t2', source='t1')
+        self.note('rescope', token='t3', source='t2')
+
+        for subject in ('t1', 't2', 't3'):
+            self.assertEqual(
+                'federated-token-chain', self.topic(*answers, subject)
+            )
+        self.assertIsNone(self.topic(*answers, 't4'))
+        self.assertEqual(
+            'federated-token-chain', self.topic(self.token('a'), (404, None))
+        )
+        self.assertIsNone(self.topic((404, None), self.token('a')))
+        self.assertIsNone(
+            self.topic(self.token('a', roles=1), self.token('a', roles=2))
+        )
+
+    def test_the_associations_of_a_deleted_service(self):
+        message = "Can't upgrade a READER transaction to a WRITER"
+        refused = 400, {'error': {'message': message}}
+        self.note('add_endpoint', endpoint='e1', project='p1')
+        self.assertIsNone(self.topic(refused, self.token('a')))
+
+        self.note('delete_service', service='s1')
+
+        self.assertEqual(
+            'service-deleted', self.topic(refused, self.token('a'))
+        )
+        self.assertIsNone(self.topic(self.token('a'), refused))
+        self.assertIsNone(self.topic((400, None), self.token('a')))

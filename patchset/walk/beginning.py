@@ -14,6 +14,7 @@
 
 from patchset.walk import names
 from patchset.walk import side
+from patchset.walk.operations import ldap
 from patchset.walk.operations import tokens
 from patchset.walk.story import Step
 
@@ -23,6 +24,9 @@ _SERVICE, _READER = 'u5', 'u4'
 def steps():
     """The first steps of every story: a list."""
     first = [Step('create_domain', {'domain': name}) for name in names.DOMAINS]
+    first.append(Step('configure_ldap', {}))
+    first += [Step('add_ldap_user', {'user': name}) for name in ldap.USERS]
+    first += [Step('add_ldap_group', {'group': name}) for name in ldap.GROUPS]
     for kind, every in (
         ('project', names.PROJECTS),
         ('user', names.USERS),

@@ -13,18 +13,20 @@
 """The things a story is about: few, so that its steps meet."""
 
 DEFAULT = 'default'  # the domain that is always there
+LDAP_DOMAIN = 'd3'  # its users and groups are in a directory
 
 # {name: name of the domain}
 USERS = {
     'u1': 'd1', 'u2': 'd1', 'u3': 'd2', 'u4': DEFAULT, 'u5': DEFAULT,
+    'l1': LDAP_DOMAIN, 'l2': LDAP_DOMAIN,
 }  # fmt: skip
-GROUPS = {'g1': 'd1', 'g2': 'd2', 'g3': DEFAULT}
+GROUPS = {'g1': 'd1', 'g2': 'd2', 'g3': DEFAULT, 'lg1': LDAP_DOMAIN}
 # {name: (name of the domain, name of the parent or None)}
 PROJECTS = {
     'p1': ('d1', None), 'p2': ('d1', 'p1'), 'p3': ('d2', None),
     'p4': (DEFAULT, None),
 }  # fmt: skip
-DOMAINS = ('d1', 'd2')
+DOMAINS = ('d1', 'd2', LDAP_DOMAIN)
 ROLES = ('r1', 'r2', 'r3')
 # Keystone itself makes these.
 BUILT_IN = ('admin', 'manager', 'member', 'reader', 'service')

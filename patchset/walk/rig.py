@@ -13,17 +13,19 @@
 """The servers of a walk.
 
 Stock Keystone with two processes, on a database of its own; two nodes of the
-patched one that share a database and a memcached; and another patched one on
-that database, which tells what is true: it keeps nothing in its process. It
-and stock have a memcached each that is emptied before each step and after it,
-so what they answer from was read since. With no cache at all they would do
-the same in many times the time.
+patched one that share a database and, unless asked otherwise, a memcached; and
+another patched one on that database, which tells what is true: it keeps
+nothing in its process. It and stock have a memcached each that is emptied
+before each step and after it, so what they answer from was read since. With no
+cache at all they would do the same in many times the time. The users and
+groups of one domain are in an LDAP directory, where each cloud has a subtree.
 """
 
 import contextlib
 import pathlib
 import shutil
 import tempfile
+import time
 
 from patchset import deployment
 from patchset import environment
@@ -33,18 +35,30 @@ from patchset import trees
 from patchset.services import mariadb
 from patchset.services import memcached
 from patchset.services import server
+from patchset.services import slapd
 from patchset.walk import node
 
 PASSWORD = 'of-all'
 NODES = ('node 1', 'node 2')
 TRUTH = 'without caches'
 STOCK = 'stock'
-_SHARED = 'shared'  # by the nodes
+CACHES = ('shared', 'per-node')  # how the nodes may have memcached
+_CACHE = 'of the nodes'
+_CACHE_OF_SECOND = 'of the second node alone'
+_EMPTIED = (TRUTH, STOCK)  # before each step
+_BOUND = 1  # seconds that a node without the other's cache may lag
 SIDES = ('stock', 'patched')  # names of the databases
 _NOTHING_KEPT = {
     'token': {'validation_cache': False},
     'catalog': {'in_process': False},
     'revoke': {'use_tree': False},
+}
+_LAGGING = {
+    'cache': {'expiration_time': _BOUND},
+    'domain_config': {'cache_time': _BOUND},
+    'identity': {'cache_time': _BOUND},
+    'receipt': {'cache_time': _BOUND},
+    'revoke': {'cache_time': _BOUND, 'sync_interval': _BOUND},
 }
 
 
@@ -52,13 +66,16 @@ class Rig:
     """The servers, from ``with`` to its end.
 
     :param pin: release, a :class:`patchset.pins.Pin`
+    :param cache: one of ``CACHES``
     """
 
-    def __init__(self, pin):
+    def __init__(self, pin, cache=CACHES[0]):
         self._pin = pin
+        self._is_shared = cache == CACHES[0]
         self._stack = contextlib.ExitStack()
         self._folder = None
         self._database = None
+        self.directory = None  # a patchset.services.slapd.Slapd
         self._caches = {}
         self._keystones = {}
 
@@ -90,6 +107,7 @@ class Rig:
             self._database.query(f'DROP DATABASE `{side}`')
             self._database.url(side)
             self._database.load(side, self._folder / 'empty.sql')
+            self.directory.reset(side)
         for cache in self._caches.values():
             cache.flush()
         self._run()
@@ -129,8 +147,14 @@ class Rig:
         self._keystones[NODES[number]].restart()
 
     def empty_cache(self):
-        """Make memcached forget everything, as a restart does."""
-        self._caches[_SHARED].flush()
+        """Make the nodes' memcached forget all, as a restart does."""
+        self.forget(*(self._caches.keys() - _EMPTIED))
+
+    def settle(self):
+        """Wait until both nodes have to know of what one has changed."""
+        if not self._is_shared:
+            # Memcached's clock has whole seconds.
+            time.sleep(2 * _BOUND + 0.2)
 
     # Starting.
 
@@ -140,12 +164,18 @@ class Rig:
                 tempfile.TemporaryDirectory(prefix='ks-walk-')
             )
         )
-        with progress.stage('starting MariaDB and memcached'):
+        with progress.stage('starting MariaDB, slapd and memcached'):
             self._database = self._stack.enter_context(mariadb.MariaDB())
-            for name in (_SHARED, TRUTH, STOCK):
+            self.directory = self._stack.enter_context(slapd.Slapd())
+            for side in SIDES:
+                self.directory.reset(side)
+            names = [_CACHE, *_EMPTIED]
+            if not self._is_shared:
+                names.append(_CACHE_OF_SECOND)
+            for name in names:
                 cache = memcached.Memcached()
                 self._caches[name] = self._stack.enter_context(cache)
-        venv = environment.Environment(self._pin.release, 'run').ensure()
+        venv = environment.Environment(self._pin.release, 'test').ensure()
         stock = trees.get(self._pin, stock=True)
         patched = trees.get(self._pin)
         self._add(venv, STOCK, stock, 'stock')
@@ -157,17 +187,24 @@ class Rig:
     def _add(self, venv, name, tree, side):
         options = keystone_conf.merge(
             {
-                'identity': {'password_hash_rounds': 4},
+                'identity': {
+                    'password_hash_rounds': 4,
+                    'domain_specific_drivers_enabled': True,
+                    'domain_configurations_from_database': True,
+                },
                 'fernet_tokens': {'max_active_keys': 100},
                 'federation': {'remote_id_attribute': 'HTTP_X_WALK_PROVIDER'},
             },
             _NOTHING_KEPT if name == TRUTH else {},
         )
+        if not self._is_shared:
+            options = keystone_conf.merge(options, _LAGGING)
+        own = {NODES[1]: _CACHE_OF_SECOND, TRUTH: TRUTH, STOCK: STOCK}
+        cache = self._caches.get(own.get(name)) or self._caches[_CACHE]
         keystone = deployment.Deployment(
             tree, venv, self._folder / name.replace(' ', '-'),
             port=server.free_port(), database=self._database.url(side),
-            cache=self._caches.get(name, self._caches[_SHARED]).url,
-            password=PASSWORD,
+            cache=cache.url, password=PASSWORD,
             processes=2 if name == STOCK else 1,
             threads=1 if name == STOCK else 2, options=options,
         )  # fmt: skip

@@ -116,9 +116,11 @@ class Walk:
             return None
         self.told.append(step)
         self.count.steps += 1
-        self._known.note(step, self.sides[1])
+        self._known.note(step)
         found = self._compare_done(step, done)
         self._choose_pool(step)
+        if self._pool:
+            self.rig.settle()
         found += self._validate()
         return found
 

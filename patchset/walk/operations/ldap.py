@@ -1,0 +1,186 @@
+# Licensed under the Apache License, Version 2.0 (the "License"); you may
+# not use this file except in compliance with the License. You may obtain
+# a copy of the License at
+#
+#      http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
+# License for the specific language governing permissions and limitations
+# under the License.
+
+"""A domain whose users and groups are in an LDAP directory.
+
+What changes there, changes behind Keystone's back, and users and groups that
+are cached outlive the configuration of their domain: that ends with their time
+in the cache. The caches are emptied instead of waiting for it.
+"""
+
+from patchset.services import slapd
+from patchset.walk import names
+from patchset.walk.node import Answer
+from patchset.walk.operations.identity import FIRST_PASSWORD
+from patchset.walk.story import NUMBER
+from patchset.walk.story import Absent
+from patchset.walk.story import operation
+
+DOMAIN = names.LDAP_DOMAIN
+USERS = [name for name, of in names.USERS.items() if of == DOMAIN]
+GROUPS = [name for name, of in names.GROUPS.items() if of == DOMAIN]
+_ENTRIES = 'LDAP'  # what a side keeps: {name of an entry: its members}
+
+
+@operation('LDAP', 3)
+def configure_ldap(side):
+    """Tell Keystone that the users of the domain are in the directory."""
+    tree = slapd.subtree(side.name)
+    ldap = {
+        'url': side.rig.directory.url,
+        'suffix': slapd.SUFFIX,
+        'user_tree_dn': tree,
+        'user_objectclass': 'inetOrgPerson',
+        'user_id_attribute': 'uid',
+        'user_name_attribute': 'sn',
+        'user_enabled_attribute': 'employeeType',
+        'user_enabled_default': 'TRUE',
+        'user_description_attribute': 'title',
+        'group_tree_dn': tree,
+        'group_objectclass': 'groupOfNames',
+        'group_id_attribute': 'cn',
+        'group_name_attribute': 'description',
+    }
+    config = {'identity': {'driver': 'ldap'}, 'ldap': ldap}
+    path = f'/domains/{side.id(DOMAIN)}/config'
+    answer = side.ask('PUT', path, {'config': config})
+    side.empty_cache()
+    return Answer(answer.status)  # the body names the subtree
+
+
+@operation('LDAP', 1)
+def remove_ldap_configuration(side):
+    answer = side.ask('DELETE', f'/domains/{side.id(DOMAIN)}/config')
+    side.empty_cache()
+    return answer
+
+
+@operation('LDAP', 4, user=USERS)
+def add_ldap_user(side, user):
+    _add(
+        side, user, 'objectClass: inetOrgPerson', f'cn: {user}',
+        f'sn: {user}', f'userPassword: {FIRST_PASSWORD}',
+    )  # fmt: skip
+    side.kept[user] = FIRST_PASSWORD
+    return _find(side, 'user', user)
+
+
+@operation('LDAP', 1, user=USERS)
+def remove_ldap_user(side, user):
+    _remove(side, user)
+
+
+@operation('LDAP', 2, user=USERS, number=NUMBER)
+def rename_ldap_user(side, user, number):
+    _replace(side, user, 'sn', f'{user}-{number}')
+
+
+@operation('LDAP', 2, user=USERS)
+def disable_ldap_user(side, user):
+    _replace(side, user, 'employeeType', 'FALSE')
+
+
+@operation('LDAP', 4, user=USERS)
+def enable_ldap_user(side, user):
+    _replace(side, user, 'employeeType', 'TRUE')
+
+
+@operation('LDAP', user=USERS, number=NUMBER)
+def set_ldap_password(side, user, number):
+    password = f'password-{number}'
+    _replace(side, user, 'userPassword', password)
+    side.kept[user] = password
+
+
+@operation('LDAP', 3, group=GROUPS)
+def add_ldap_group(side, group):
+    _add(
+        side, group, 'objectClass: groupOfNames', f'description: {group}',
+        f'member: {slapd.ADMINISTRATOR}',  # it must have one
+    )  # fmt: skip
+    return _find(side, 'group', group)
+
+
+@operation('LDAP', 1, group=GROUPS)
+def remove_ldap_group(side, group):
+    _remove(side, group)
+
+
+@operation('LDAP', 6, group=GROUPS, user=USERS)
+def add_ldap_member(side, group, user):
+    _change_member(side, 'add', group, user)
+
+
+@operation('LDAP', 4, group=GROUPS, user=USERS)
+def remove_ldap_member(side, group, user):
+    _change_member(side, 'delete', group, user)
+
+
+def _find(side, kind, name):
+    """Have Keystone say which id it gives an entry."""
+    domain = side.id(DOMAIN)
+    answer = side.ask('GET', f'/{kind}s?name={name}&domain_id={domain}')
+    found = answer.body.get(f'{kind}s') if answer.status == 200 else None
+    if found:
+        side.add(name, found[0]['id'])
+    return answer
+
+
+def _entries(side):
+    return side.kept.setdefault(_ENTRIES, {})
+
+
+def _name(side, entry):
+    attribute = 'uid' if entry in USERS else 'cn'
+    return f'{attribute}={entry},{slapd.subtree(side.name)}'
+
+
+def _add(side, entry, *lines):
+    side.id(DOMAIN)
+    if entry in _entries(side):
+        raise Absent(entry)
+    _entries(side)[entry] = set()
+    _change(side, entry, *lines)
+
+
+def _remove(side, entry):
+    if entry not in _entries(side):
+        raise Absent(entry)
+    del _entries(side)[entry]
+    _change(side, entry, 'changetype: delete')
+
+
+def _replace(side, entry, attribute, value):
+    if entry not in _entries(side):
+        raise Absent(entry)
+    _change(
+        side, entry, 'changetype: modify', f'replace: {attribute}',
+        f'{attribute}: {value}',
+    )  # fmt: skip
+
+
+def _change_member(side, change, group, user):
+    members = _entries(side).get(group)
+    if members is None or (user in members) == (change == 'add'):
+        raise Absent(group)
+    members ^= {user}
+    _change(
+        side, group, 'changetype: modify', f'{change}: member',
+        f'member: {_name(side, user)}',
+    )  # fmt: skip
+
+
+def _change(side, entry, *lines):
+    """Change an entry, and have Keystone read everything from there."""
+    name = _name(side, entry)
+    side.rig.directory.change('\n'.join((f'dn: {name}', *lines)))
+    side.empty_cache()
