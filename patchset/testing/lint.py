@@ -1,14 +1,4 @@
-# Licensed under the Apache License, Version 2.0 (the "License"); you may
-# not use this file except in compliance with the License. You may obtain
-# a copy of the License at
-#
-#      http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
-# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the
-# License for the specific language governing permissions and limitations
-# under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 
 """Style: every file of the repository against the rules for its kind.
@@ -29,10 +19,7 @@ from patchset.testing import patch_form
 from patchset.testing import sources
 
 PACKAGES = ()  # profiles of bindep.txt
-LICENCES = (
-    'Licensed under the Apache License, Version 2.0',
-    'SPDX-License-Identifier: Apache-2.0',
-)
+LICENCE = '# SPDX-License-Identifier: Apache-2.0'
 _WHITESPACE = 'blank-at-eol,blank-at-eof,space-before-tab'
 
 
@@ -124,12 +111,8 @@ def without_licence(files, root):
     return '\n'.join(
         f'{path.relative_to(root)}: no licence header'
         for path in files
-        if path.stat().st_size and not _has_licence(path.read_text()[:400])
+        if path.stat().st_size and LICENCE not in path.read_text()[:400]
     )
-
-
-def _has_licence(start):
-    return any(words in start for words in LICENCES)
 
 
 def stray_whitespace(files, root):
