@@ -120,12 +120,9 @@ class Kept:
         return endpoints
 
     def _shrink(self):
-        """Drop what is over the bounds: projects, or else everything."""
+        """Drop what is over the bound: projects, or else everything."""
         most = CONF.catalog.in_process_size * _MIB
-        while self._visible and (
-            self.size > most
-            or len(self._visible) > CONF.catalog.in_process_projects
-        ):
+        while self._visible and self.size > most:
             self.size -= _size(*self._visible.popitem(last=False))
         if self.size > most:
             LOG.warning(
@@ -202,7 +199,7 @@ class InProcess:
     def _stamp(self, driver):
         """The stamp that the content has to have; None if none may be kept."""
         if (
-            CONF.catalog.in_process
+            CONF.catalog.in_process_size
             and CONF.catalog.caching
             and CONF.cache.enabled
             and self.bound > 0

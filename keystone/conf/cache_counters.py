@@ -40,21 +40,9 @@ statsd_host` is set.
     ),
 )
 
-statsd_prefix = cfg.StrOpt(
-    'statsd_prefix',
-    default='keystone.cache',
-    help=utils.fmt(
-        """
-What the names of the counters begin with. The name of the region and that of
-the counter follow, as in `keystone.cache.tokens.lookups`. This has no effect
-unless `[cache_counters] statsd_host` is set.
-"""
-    ),
-)
-
 
 GROUP_NAME = __name__.split('.')[-1]
-ALL_OPTS = [enabled, statsd_host, statsd_port, statsd_prefix]
+ALL_OPTS = [enabled, statsd_host, statsd_port]
 
 
 def register_opts(conf):

@@ -44,10 +44,12 @@ class Decrypted:
     same blob twice.
 
     :param clock: callable, returns seconds that never go back
+    :param most: largest number of credentials, of some 2 kB each
     """
 
-    def __init__(self, clock=time.monotonic):
+    def __init__(self, clock=time.monotonic, most=1000):
         self._clock = clock
+        self._most = most
         self._kept = _Kept(None)
 
     def get(self, credential, decrypt):
@@ -68,7 +70,10 @@ class Decrypted:
         if entry is None or now >= entry.until:
             result = decrypt(dict(credential))
             blob = copy.deepcopy(result['blob'])
-            _keep(kept.entries, key, blob, now)
+            entries = kept.entries
+            _drop(entries, key, now, self._most)
+            until = now + CONF.credential.decrypted_cache_time
+            entries[key] = _Entry(blob, until)
             return result
         result = {
             name: value
@@ -93,7 +98,7 @@ def _is_on():
     return (
         CONF.cache.enabled
         and CONF.credential.caching
-        and CONF.credential.cache_decrypted
+        and CONF.credential.decrypted_cache_time
     )
 
 
@@ -108,16 +113,11 @@ def _stamp():
         return None
 
 
-def _keep(entries, key, blob, now):
-    """Put one in, and what is too old or too many out."""
+def _drop(entries, key, now, most):
+    """Make room for one that was read again, or for another."""
     entries.pop(key, None)
     # The first one is the oldest.
     for other, entry in list(entries.items()):
-        if (
-            now < entry.until
-            and len(entries) < CONF.credential.decrypted_cache_size
-        ):
+        if now < entry.until and len(entries) < most:
             break
         entries.pop(other, None)
-    until = now + CONF.credential.decrypted_cache_time
-    entries[key] = _Entry(blob, until)

@@ -92,19 +92,6 @@ class _ReplicaTests(base.ServerMixin):
             self.assertIsNone(one.revoke(audit_id=audit_id))
             self.assertRevoked(other, audit_id=audit_id)
 
-    def test_without_a_shared_cache_with_an_interval(self):
-        one, other = (
-            self.worker(self.url, sync_interval_without_cache=base.BOUND)
-            for _ in range(2)
-        )
-        for number in range(5):
-            audit_id = f'audit {number}'
-            self.assertValid(other, audit_id=audit_id)
-            self.assertIsNone(one.revoke(audit_id=audit_id))
-            self.assertRevoked(one, audit_id=audit_id)
-            time.sleep(base.BOUND)
-            self.assertRevoked(other, audit_id=audit_id)
-
     def test_row_without_a_stamp(self):
         one, other = self.workers()
         self.write(user_id='a')
@@ -139,7 +126,7 @@ class _ReplicaTests(base.ServerMixin):
 
     def test_clock_of_a_node_is_wrong_by_up_to_an_hour(self):
         other, wrong, another = self.workers(3)
-        apart = self.worker(self.url, **{'sync_interval_without_cache': 1})
+        apart = self.worker(self.url)
         self.assertValid(apart, user_id='nobody')
         for seconds in (-90, -600, -3600, 90, 3600, 0):
             wrong.ask('clock', seconds)

@@ -40,7 +40,7 @@ _BOUND = 1  # seconds that a node without the other's cache may lag
 SIDES = ('stock', 'patched')  # names of the databases
 _NOTHING_KEPT = {
     'token': {'validation_cache': False},
-    'catalog': {'in_process': False},
+    'catalog': {'in_process_size': 0},
     'revoke': {'use_tree': False},
 }
 _LAGGING = {

@@ -35,14 +35,6 @@ def _find():
             'a token.',
         )
         return
-    alone = CONF.revoke.sync_interval_without_cache
-    if not shared.is_shared() and alone:
-        yield (
-            findings.FAILURE,
-            f'[revoke] sync_interval_without_cache is {alone} and no cache is '
-            'shared: a process accepts a token that another one has revoked '
-            'for that many seconds.',
-        )
     interval = CONF.revoke.sync_interval
     if shared.is_shared() and not cache_server.keeps():
         yield (

@@ -11,12 +11,12 @@ CONF = keystone.conf.CONF
 _SWITCHES = (
     (
         'catalog',
-        'in_process',
+        'in_process_size',
         'the catalog of each user and project is read from the database',
     ),
     (
         'credential',
-        'cache_decrypted',
+        'decrypted_cache_time',
         'each signed request reads all credential keys and decrypts',
     ),
     (
@@ -32,9 +32,9 @@ _SWITCHES = (
 def check(commands):
     return findings.result(
         (
-            (findings.WARNING, f'[{section}] {option} is off: {what}.')
+            (findings.WARNING, f'[{section}] {option} is {value}: {what}.')
             for section, option, what in _SWITCHES
-            if not CONF[section][option]
+            if not (value := CONF[section][option])
         ),
         'All are on.',
     )

@@ -201,16 +201,6 @@ class BoundTests(content_base.ContentTestCase):
 
         self.assertEqual(1, len(self.get(self.projects[2])))
 
-    def test_projects(self):
-        self.configure(in_process_projects=2)
-        for project in self.projects:
-            self.get(project)
-
-        self.assertEqual(2, self.process.kept.projects)
-        statements = self.statements()
-        self.get(self.projects[2])
-        self.assertEqual([], statements)
-
     def test_size(self):
         self.configure(in_process_size=1)
         self.fill(100, url='https://example.com/' + 2000 * 'x')
@@ -351,7 +341,7 @@ class OldPathTests(content_base.ContentTestCase):
         self.assertAsksTheDriver(times=0)
 
     def test_switched_off(self):
-        self.config_fixture.config(group='catalog', in_process=False)
+        self.config_fixture.config(group='catalog', in_process_size=0)
         self.assertAsksTheDriver()
 
     def test_catalog_caching_off(self):

@@ -23,9 +23,12 @@ class DecryptedTests(s3_base.S3TestCase):
         super().setUp()
         self.api = PROVIDERS.credential_api
         self.now = 1000.0
-        self.kept = decrypted.Decrypted(clock=lambda: self.now)
-        self.api._decrypted = self.kept
+        self.keep_most(1000)
         self.work = self.decryptions()
+
+    def keep_most(self, number):
+        self.kept = decrypted.Decrypted(lambda: self.now, number)
+        self.api._decrypted = self.kept
 
     def new_id(self):
         return self.create_credential()[1]['id']
@@ -77,7 +80,7 @@ class DecryptedTests(s3_base.S3TestCase):
         self.assertEqual(1, len(self.kept))
 
     def test_too_many(self):
-        self.config_fixture.config(group='credential', decrypted_cache_size=3)
+        self.keep_most(3)
         ids = [self.new_id() for _ in range(5)]
         for credential_id in ids:
             self.get(credential_id)
@@ -100,8 +103,8 @@ class DecryptedTests(s3_base.S3TestCase):
         self.assertEqual(0, len(self.kept))
 
     def test_switched_off(self):
-        for option in ('cache_decrypted', 'caching'):
-            self.config_fixture.config(group='credential', **{option: False})
+        for off in ({'decrypted_cache_time': 0}, {'caching': False}):
+            self.config_fixture.config(group='credential', **off)
             self.work.clear()
             self.get()
             self.get()

@@ -90,27 +90,6 @@ class InStepTests(replica_base.ReplicaTestCase):
 
         self.assertEqual(3 + 2, len(statements))
 
-    def test_without_a_shared_cache_the_operator_may_allow_an_interval(self):
-        self.config(group='revoke', sync_interval_without_cache=5)
-        events = self.replica(cache=None)
-        self.assertValid(events, user_id='a')
-        self.write(user_id='a')
-
-        self.clock.tick(4)
-        self.assertValid(events, user_id='a')
-        self.clock.tick(1)
-        self.assertRevoked(events, user_id='a')
-
-    def test_local_write_is_seen_by_the_next_check(self):
-        self.config(group='revoke', sync_interval_without_cache=5)
-        events = self.replica(cache=None)
-        self.assertValid(events, user_id='a')
-
-        self.write(user_id='a')
-        events.written(None)
-
-        self.assertRevoked(events, user_id='a')
-
     def test_clock_that_went_back_counts_as_passed(self):
         events = self.replica()
         self.assertValid(events, user_id='a')

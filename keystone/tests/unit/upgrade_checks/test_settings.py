@@ -69,15 +69,10 @@ class SettingsTests(base.StatusTestCase):
 
     def test_cache_of_one_process(self):
         results = self.check(
-            cache={'backend': 'oslo_cache.dict'},
-            revoke={'sync_interval': 100, 'sync_interval_without_cache': 7},
+            cache={'backend': 'oslo_cache.dict'}, revoke={'sync_interval': 100}
         )
         self.assertFound(results, CACHE, WARNING, 'oslo_cache.dict')
-        self.assertFound(
-            results, EVENTS, FAILURE, 'sync_interval_without_cache is 7'
-        )
-        self.assertNotIn('100', results[EVENTS][1])
-        self.assertFine(results, ANSWERS)
+        self.assertFine(results, EVENTS, ANSWERS)
 
     def test_server_that_is_gone(self):
         self.memcached.stop()
@@ -114,7 +109,6 @@ class SettingsTests(base.StatusTestCase):
         results = self.check(
             revoke={
                 'sync_interval': 61,
-                'sync_interval_without_cache': 7,
                 'sync_overlap': 9,
                 'recount_interval': 0,
                 'prune_interval': 0,
@@ -126,8 +120,6 @@ class SettingsTests(base.StatusTestCase):
             'sync_overlap is 9', 'recount_interval is 0',
             'prune_interval is 0',
         )  # fmt: skip
-        # It has no effect where a cache is shared.
-        self.assertNotIn('without_cache', results[EVENTS][1])
         self.assertFine(results, CACHE, ANSWERS)
 
     def test_answers(self):
@@ -142,25 +134,25 @@ class SettingsTests(base.StatusTestCase):
 
     def test_switches(self):
         results = self.check(
-            catalog={'in_process': False},
-            credential={'cache_decrypted': False},
+            catalog={'in_process_size': 0},
+            credential={'decrypted_cache_time': 0},
             revoke={'use_tree': False, 'recount_interval': 0},
             token={'validation_cache': False, 'validation_cache_size': 0},
         )
         self.assertFound(
-            results, SWITCHES, WARNING, '[catalog] in_process',
-            '[credential] cache_decrypted', '[revoke] use_tree',
-            '[token] validation_cache is off',
+            results, SWITCHES, WARNING, '[catalog] in_process_size is 0',
+            '[credential] decrypted_cache_time is 0',
+            '[revoke] use_tree is False', '[token] validation_cache is False',
         )  # fmt: skip
         # What is off is not complained of twice.
         self.assertFine(results, LIFETIMES, EVENTS, ANSWERS)
 
     def test_form_for_people(self):
         code, out = self.start(
-            {'cache': self.cache, 'catalog': {'in_process': False}}
+            {'cache': self.cache, 'catalog': {'in_process_size': 0}}
         )
         self.assertEqual(WARNING, code)
         for name, _ in upgrade_checks.CHECKS:
             self.assertIn(f'Check: {name}', out)
         self.assertEqual(1, out.count('Result: Warning'))
-        self.assertIn('in_process is off', out)
+        self.assertIn('in_process_size is 0', out)

@@ -64,5 +64,5 @@ def _statsd_client():
     return statsd.StatsClient(
         host=CONF.cache_counters.statsd_host,
         port=CONF.cache_counters.statsd_port,
-        prefix=CONF.cache_counters.statsd_prefix,
+        prefix='keystone.cache',
     )
