@@ -9,19 +9,22 @@ from patchset import assemble
 from patchset import errors
 from patchset import git
 from patchset import series
+from patchset import signing
 
 
-def export(tree, topics, folder, only=()):
+def export(tree, topics, folder, only=(), signed_by=None):
     """Write the ``git am`` series of an assembled tree.
 
     Each patch holds its topic's hunks and overlay files; trailers that
-    speak to this project's tooling are left out.
+    speak to this project's tooling are left out. Those that name a bug stay.
 
     :param tree: folder of the assembled tree
     :param topics: its topics, in order
     :param folder: where the ``NNNN-topic.patch`` files go; patches of an
         earlier export there are replaced
     :param only: names of topics: they and what they depend on, nothing else
+    :param signed_by: name and address of the commits' author, who signs them
+        off; without, they are as in the tree and have no Change-Id
     :returns: list of the paths written, in order
     :raises patchset.errors.Error: no such topic, or the topic needs one
         that its ``Depends:`` trailers do not name
@@ -30,14 +33,14 @@ def export(tree, topics, folder, only=()):
     for path in folder.glob('[0-9][0-9][0-9][0-9]-*.patch'):
         path.unlink()
     written = []
-    for topic, clone in picked(tree, topics, only):
+    for topic, clone in picked(tree, topics, only, signed_by):
         path = folder / f'{len(written) + 1:04d}-{topic.name}.patch'
         path.write_text(_format(clone))
         written.append(path)
     return written
 
 
-def picked(tree, topics, only=()):
+def picked(tree, topics, only=(), signed_by=None):
     """Put the commits of topics onto a clone, one after the other.
 
     :param tree: as for :func:`export`, like the others
@@ -62,7 +65,7 @@ def picked(tree, topics, only=()):
         )
         for topic, commit in zip(topics, commits, strict=True):
             if topic.name in wanted:
-                pick(clone, topic, commit)
+                pick(clone, topic, commit, signed_by)
                 yield topic, clone
 
 
@@ -78,7 +81,7 @@ def closure(topics, names):
     return found
 
 
-def pick(clone, topic, commit):
+def pick(clone, topic, commit, signed_by=None):
     """Put one topic's commit, with its public message, onto a clone."""
     try:
         git.git(clone, 'cherry-pick', '--no-commit', '--allow-empty', commit)
@@ -87,8 +90,12 @@ def pick(clone, topic, commit):
             f'{topic.name} does not apply on the topics it depends on: its '
             f'Depends: trailers are incomplete ({error})'
         )
-    message = series.replace_trailers(topic.message, series.HOUSE_TRAILERS)
-    git.commit(clone, message, topic.author, topic.date)
+    git.commit(
+        clone,
+        signing.message(topic, signed_by),
+        signed_by or topic.author,
+        topic.date,
+    )
 
 
 def _format(clone):

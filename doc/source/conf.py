@@ -15,6 +15,7 @@ extensions = [
     'bench_results',
     'ks_commands',
     'ks_releases',
+    'ks_security',
     'openstackdocstheme',
     'promises_list',
     'reno.sphinxext',

@@ -7,17 +7,23 @@ its code, its tests and its release note.
 
   git    mails that `git am` takes on upstream's own tree
   quilt  patches with DEP-3 headers, and a series, for debian/patches
+
+With --signoff the mails are ready for upstream's review. Topics that belong
+in a private security bug first are listed at the end, on standard error.
 """
 
 import pathlib
 
 from patchset import arguments
 from patchset import assemble
+from patchset import embargo
+from patchset import errors
 from patchset import export
 from patchset import paths
 from patchset import progress
 from patchset import quilt
 from patchset import series
+from patchset import signing
 
 HELP = 'write the series, one commit or quilt patch per topic'
 
@@ -41,6 +47,12 @@ def add_arguments(parser):
         help='what reads the series (default: %(default)s)',
     )
     parser.add_argument(
+        '--signoff',
+        metavar='"NAME <ADDRESS>"',
+        help='author of the mails; adds Signed-off-by and a Change-Id that is '
+        'the same in each export and release',
+    )
+    parser.add_argument(
         '--output',
         metavar='DIR',
         type=pathlib.Path,
@@ -51,10 +63,30 @@ def add_arguments(parser):
 
 def run(args):
     """Export, and print the paths written."""
+    options = _signature(args)
     pin = arguments.pin(args)
     write, name = FORMATS[args.format]
     folder = args.output or paths.DIST / name / pin.release
     tree = assemble.ensure(pin)
     topics = series.load(pin.release)
-    for path in write(tree, topics, folder, args.topics):
+    for path in write(tree, topics, folder, args.topics, **options):
         progress.say(path)
+    if args.format == 'git':
+        _tell_of_security(topics, args.topics)
+
+
+def _signature(args):
+    if args.signoff is None:
+        return {}
+    if args.format != 'git':
+        raise errors.UsageError('--signoff is for --format git')
+    return {'signed_by': signing.signer(args.signoff)}
+
+
+def _tell_of_security(topics, only):
+    written = export.closure(topics, only or [one.name for one in topics])
+    private = [name for name in embargo.names(topics) if name in written]
+    if private:
+        progress.step('report these in a private security bug first:')
+    for name in private:
+        progress.step(f'  {name}')
