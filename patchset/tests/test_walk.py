@@ -75,6 +75,16 @@ class AnswersTestCase(testtools.TestCase):
         other = answers.alike(answer(_OTHER, 2), self.side(**{_OTHER: 'u2'}))
         self.assertNotEqual(stock, other)
 
+    def test_of_a_token_that_is_refused(self):
+        one, other = (
+            answers.exact(Answer(404, {'error': {'message': message}}))
+            for message in (
+                'Could not find token: gAAAAABq_x-1==.',
+                'Failed to validate token',
+            )
+        )
+        self.assertEqual(one, other)
+
     def test_of_one_cloud(self):
         first = self.token(user={'id': _ID}, roles=[{'id': 1}, {'id': 2}])
         turned = self.token(user={'id': _ID}, roles=[{'id': 2}, {'id': 1}])

@@ -17,6 +17,10 @@ _IGNORED = ('x-openstack-request-id', 'date', 'content-length')
 _SECRET = 'x-subject-token'
 _PORT = re.compile(r'127\.0\.0\.1:\d+')
 _TOKEN = re.compile(r'\bgAAAA[\w-]+=*')  # an error may repeat one
+# The same refusal: who is the first to find a user of a directory disabled
+# has that user's tokens revoked, and says it in the first of these ways.
+_NOT_FOUND = 'Could not find token: TOKEN.'
+_REVOKED = 'Failed to validate token'
 _ID = re.compile(r'\b[0-9a-f]{32}(?:[0-9a-f]{32})?\b')
 # What differs between any two clouds.
 _OF_THE_MOMENT = {
@@ -118,7 +122,8 @@ def _in_order(body):
     if isinstance(body, list):
         return [_in_order(one) for one in body]
     if isinstance(body, str):
-        return _TOKEN.sub('TOKEN', _PORT.sub('HOST', body))
+        body = _TOKEN.sub('TOKEN', _PORT.sub('HOST', body))
+        return _REVOKED if body == _NOT_FOUND else body
     return body
 
 
