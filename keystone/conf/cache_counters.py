@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+"""Options of counting how caches are used."""
+
 from oslo_config import cfg
 
 from keystone.conf import utils

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+"""Options of rotating Fernet keys."""
+
 from oslo_config import cfg
 
 from keystone.conf import utils
