@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Sphinx configuration of the documentation."""
 
 import pathlib
@@ -14,6 +13,7 @@ copyright = 'the authors of the patch set'
 extensions = [
     'bench_results',
     'ks_commands',
+    'ks_options',
     'ks_releases',
     'ks_security',
     'openstackdocstheme',

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Show which lines the unit tests reach.
 
 Runs what `./ks test unit` runs, and measures the tooling and the Keystone

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Write a sample keystone.conf with every option of the patched Keystone.
 
 Each option stands there with its default and its help text, commented out.

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Checks with a name: each counts as one test, and says what it found."""
 
 import collections.abc

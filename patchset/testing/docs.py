@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Documentation and release notes, built with warnings as errors."""
 
 import contextlib

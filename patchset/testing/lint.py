@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Style: every file of the repository against the rules for its kind.
 
 The overlay is held to the rules of the newest upstream release that it joins,

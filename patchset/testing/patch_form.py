@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """The form of a patch file, apart from whether it applies."""
 
 import pathlib

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """The repository's own files, by kind."""
 
 from patchset import paths

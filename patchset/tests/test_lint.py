@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 from patchset import environment
 from patchset import git
 from patchset.testing import lint

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """The stories of the random walk, and how answers are compared."""
 
 import json

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Finding the shortest list that still fails."""
 
 import random

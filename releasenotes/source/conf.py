@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Sphinx configuration of the release notes."""
 
 project = 'Keystone revocation and caching patch set release notes'

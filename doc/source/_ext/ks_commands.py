@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """The directive ``ks-commands``: what ``./ks COMMAND --help`` prints.
 
 The text comes from the commands' own parsers when the page is built.

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 from keystone.common import provider_api
 from keystone import exception
 from keystone.tests import unit

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 from oslo_upgradecheck import upgradecheck
 
 from keystone.cmd import upgrade_checks
