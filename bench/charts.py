@@ -208,6 +208,32 @@ def s3(points):
     return [(caption, _by_kind(points, 'requests per second', 's3'))]
 
 
+def radosgw(points):
+    """How long requests of S3 take, and what they cost Keystone.
+
+    :param points: what :func:`bench.radosgw.run` gave
+    :returns: list of (caption, SVG)
+    """
+    figure, panels = drawing.grid(4)
+    asked = [point for point in points if point['kind'] != 'validations']
+    for column, (name, unit) in enumerate(
+        (('p95', '95th percentile, milliseconds'), ('cpu', 'CPU, ms'))
+    ):
+        for row, cache in enumerate(('off', 'on')):
+            panel = panels[2 * row + column]
+            rows = [point for point in asked if point['cache'] == cache]
+            labels = [point['kind'] for point in rows]
+            drawing.bars(panel, rows, labels, name, '{:.1f}')
+            panel.set_title(f'token cache of RadosGW {cache}')
+            panel.set_ylabel(unit)
+    caption = (
+        'Small requests of S3 by four clients, and the first ones of 64. '
+        'Left: the slowest of 20. Right: what Keystone uses of the '
+        'processors for each request.'
+    )
+    return [(caption, drawing.svg(figure, 'radosgw'))]
+
+
 def rotation(points):
     """Validations per second of tokens in turns.
 

@@ -16,6 +16,7 @@ from bench import living
 from bench import memory
 from bench import mixed
 from bench import prune
+from bench import radosgw
 from bench import rally
 from bench import revocations
 from bench import rotation
@@ -33,6 +34,7 @@ ALL = {
     'catalog': catalog,
     'formats': formats,
     's3': s3,
+    'radosgw': radosgw,
     'rotation': rotation,
     'living': living,
     'services': services,

@@ -25,14 +25,16 @@ local requests, at = {}, 0
 
 function init(args)
    for line in io.lines(args[1]) do
-      local caller, subject, body = line:match("^(%S*)\\t(%S*)\\t(.*)$")
+      local caller, subject, body, method, path = line:match(
+         "^(%S*)\\t(%S*)\\t([^\\t]*)\\t?(%S*)\\t?(%S*)$")
       local headers = {["Content-Type"] = "application/json"}
       if caller ~= "" then headers["X-Auth-Token"] = caller end
       if subject ~= "" then headers["X-Subject-Token"] = subject end
-      local method = "POST"
-      if body == "" then method, body = "GET", nil end
+      if method == "" then method = body == "" and "GET" or "POST" end
+      if body == "" then body = nil end
+      if path == "" then path = nil end
       -- Made in advance: the processors are the servers'.
-      table.insert(requests, wrk.format(method, nil, headers, body))
+      table.insert(requests, wrk.format(method, path, headers, body))
    end
    local left = tonumber(args[2])
    if left > 0 then
@@ -90,11 +92,21 @@ class Answers:
         """Rate and percentiles."""
         return load.Measure(
             rate=float(f'{self.rate:.6g}'),
-            p50=_percentile(self.times, 50),
-            p99=_percentile(self.times, 99),
+            p50=self.percentile(50),
+            p99=self.percentile(99),
             requests=self.requests,
             steal=self.steal,
         )
+
+    def percentile(self, percent: int) -> float:
+        """Milliseconds that so many percent of the answers do not exceed."""
+        rank = self.requests * percent / 100
+        reached = 0
+        for time in sorted(self.times):
+            reached += self.times[time]
+            if reached >= rank:
+                break
+        return round(time / 1000, 1)
 
 
 def joined(parts) -> Answers:
@@ -153,8 +165,9 @@ def once(urls, requests, clients) -> Answers:
 
     :param urls: the first request is sent to the first URL, the second to the
         second, and so on in turns; they share the clients
-    :param requests: list of (token that asks, token that is asked about, JSON
-        that is posted); each may be empty
+    :param requests: list of (token that asks, token that is asked about, body
+        that is posted); each may be empty. A method and a path with its
+        query may follow, which take the place of GET or POST and of the URL's
     :param clients: number of requests under way at once
     :raises patchset.errors.Error: an answer was not a success
     """
@@ -243,14 +256,3 @@ def _measured(found, clients):
         for added in range(time - pace, pace, -pace):
             times[added] -= times[time]
     return {time: number for time, number in times.items() if number}
-
-
-def _percentile(times, percent):
-    """Milliseconds that so many percent of the answers do not exceed."""
-    rank = sum(times.values()) * percent / 100
-    reached = 0
-    for time in sorted(times):
-        reached += times[time]
-        if reached >= rank:
-            break
-    return round(time / 1000, 1)

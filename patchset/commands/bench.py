@@ -16,6 +16,7 @@ experiments:
   catalog      validations and rescopings per second against the endpoints
   formats      Fernet and JWS tokens created and validated
   s3           signed requests of S3 and EC2 checked per second
+  radosgw      requests of S3 through a RadosGW that asks Keystone
   rotation     validations per second of very many tokens in turns
   living       validations per second while others write
   services     each token validated once by each service, processes and nodes

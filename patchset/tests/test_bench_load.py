@@ -46,6 +46,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.server.bodies[body] += 1
         self.answer(200)
 
+    do_PUT = do_POST
+
     def do_DELETE(self):
         self.answer(204)
 
@@ -212,6 +214,22 @@ class TurnsTestCase(ServerTestCase):
         self.assertEqual(
             {(body, 'application/json') for body in (b'[1]', b'[2]')},
             set(self.server.bodies),
+        )
+
+    def test_methods_and_paths_of_requests(self):
+        requests = [
+            ('', 'a', 'body', 'PUT', '/one?x=1'),
+            ('', 'b', '', 'DELETE', '/two'),
+            ('', 'c', '', '', '/three'),
+        ]
+        self.assertEqual(3, turns.once([self.url], requests, 1).requests)
+        paths = {name: self.server.paths[name] for name in 'abc'}
+        self.assertEqual(
+            {'a': {'/one?x=1'}, 'b': {'/two'}, 'c': {'/three'}}, paths
+        )
+        self.assertEqual(
+            {('PUT', 'a'), ('DELETE', 'b'), ('GET', 'c')},
+            set(self.server.asked),
         )
 
     def test_two_servers_share_the_requests(self):

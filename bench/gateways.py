@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RadosGW in front of both sides, and requests of S3 that are signed."""
+
+import contextlib
+import json
+import pathlib
+import tempfile
+
+from bench import client
+from bench import population
+from bench import turns
+from patchset import paths
+from patchset import process
+from patchset import progress
+from patchset.services import ceph
+
+USERS = 4  # all in one project, to which the bucket belongs
+_BODY = 'x' * 1024
+
+
+class Gateway:
+    """A RadosGW whose users are those of one side.
+
+    :param side: a :class:`bench.rig.Side`
+    :param cache: ``on`` or ``off``, RadosGW's cache of tokens and secrets
+    :param server: a :class:`patchset.services.ceph.RadosGW`, running
+    :param venv: the environment that has boto3
+    :param accounts: list of :class:`bench.cloud.Account`
+    """
+
+    def __init__(self, side, cache, server, venv, accounts):
+        self.side = side
+        self.cache = cache
+        self._server = server
+        self._venv = venv
+        self._accounts = accounts
+        self._requests = {}
+
+    @property
+    def url(self):
+        """Address of its API of S3."""
+        return self._server.url
+
+    def keys(self, count) -> list:
+        """Have the users make access keys: (access key, secret) of each."""
+        owners = population.in_turn(self._accounts, range(count))
+        return client.of_each(_key, owners)
+
+    def sign(self, kinds, keys, count, make=False) -> dict:
+        """Sign requests, which the keys do in turns.
+
+        :param make: make the bucket and its objects before
+        :returns: {kind: list as :func:`bench.turns.once` takes it}
+        """
+        request = {
+            'url': self.url, 'bucket': f'{self.side.name}-{self.cache}',
+            'keys': keys, 'kinds': kinds, 'count': count, 'make': make,
+        }  # fmt: skip
+        answer = process.run(
+            [self._venv.python, '-P', '-m', 'bench.s3_signer'],
+            env=self._venv.variables(paths.ROOT),
+            stdin=json.dumps(request),
+            what='signing requests',
+        )
+        return {
+            kind: [_request(kind, path) for path in found]
+            for kind, found in json.loads(answer).items()
+        }
+
+    def prepare(self, kinds, keys, count):
+        """Make what is read, and sign requests for :meth:`load`."""
+        self._requests = self.sign(kinds, self.keys(keys), count, make=True)
+        for requests in self._requests.values():
+            turns.once([self.url], requests[: 2 * keys], USERS)
+
+    def load(self, kind, seconds, clients):
+        """Send requests of a kind for some seconds.
+
+        :returns: :class:`bench.turns.Answers`
+        """
+        requests = self._requests[kind]
+        found = turns.during(self.url, requests, seconds, clients)
+        # Those that come next are others.
+        start = found.requests % len(requests)
+        self._requests[kind] = requests[start:] + requests[:start]
+        return found
+
+
+def _key(account):
+    user = account.credentials['OS_USER_ID']
+    body = {'tenant_id': account.credentials['OS_PROJECT_ID']}
+    path = f'/users/{user}/credentials/OS-EC2'
+    made = client.create(account, client.token(account), path, body)
+    return made['access'], made['secret']
+
+
+def _request(kind, path):
+    body = _BODY if kind == 'put' else ''
+    return '', '', body, 'PUT' if body else 'GET', path
+
+
+def options(keystone, size):
+    """Options of a RadosGW that asks a Keystone.
+
+    :param size: of its cache; 0 switches it off
+    """
+    account = keystone.credentials
+    return {
+        'rgw_keystone_url': keystone.url.removesuffix('/v3'),
+        'rgw_keystone_admin_user': account['OS_USERNAME'],
+        'rgw_keystone_admin_password': account['OS_PASSWORD'],
+        'rgw_keystone_admin_domain': account['OS_USER_DOMAIN_NAME'],
+        'rgw_keystone_admin_project': account['OS_PROJECT_NAME'],
+        'rgw_keystone_token_cache_size': size,
+    }
+
+
+@contextlib.contextmanager
+def started(sides, caches, venv):
+    """Start Ceph, and one RadosGW for each side and each kind of cache.
+
+    :param sides: list of :class:`bench.rig.Side`
+    :param caches: {``on`` or ``off``: size of RadosGW's cache}
+    :param venv: the environment that has boto3
+    :returns: {(name of the side, cache): :class:`Gateway`}
+    """
+    with contextlib.ExitStack() as stack:
+        folder = pathlib.Path(
+            stack.enter_context(
+                tempfile.TemporaryDirectory(prefix='ks-bench-')
+            )
+        )
+        folder.chmod(0o711)
+        progress.step('starting Ceph')
+        monitor = stack.enter_context(ceph.cluster(folder))
+        found = {}
+        for side in sides:
+            accounts = population.accounts(side.keystone, USERS)
+            for cache, size in caches.items():
+                progress.step(f'starting RadosGW, {side.name}, cache {cache}')
+                own = options(side.keystone, size)
+                server = ceph.RadosGW(monitor, own, folder)
+                stack.enter_context(server)
+                found[side.name, cache] = Gateway(
+                    side, cache, server, venv, accounts
+                )
+        yield found

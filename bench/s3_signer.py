@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signs requests of S3 by boto3, as a process of an environment that has it.
+
+On standard input, as JSON: ``url`` of the server, a ``bucket``, ``keys`` (list
+of [access key, secret]), the ``kinds`` of requests, and how many of each
+(``count``), which the keys take turns to sign. With ``make`` the bucket and
+its objects are made before. It prints, as JSON: for each kind, the paths with
+their queries.
+
+Requests are signed in advance because boto3 would take more of the processors
+than what is measured. No two signatures are alike.
+"""
+
+import itertools
+import json
+import sys
+import urllib.parse
+
+import boto3
+from botocore import config
+
+OBJECTS = 10
+BODY = 'x' * 1024
+_OPERATIONS = {'get': 'get_object', 'put': 'put_object'}
+_LONG = 6 * 3600  # seconds that a signature is good for
+
+
+def main():
+    """Answer as the module says."""
+    request = json.load(sys.stdin)
+    clients = [client(request['url'], *key) for key in request['keys']]
+    if request['make']:
+        make(clients[0], request['bucket'])
+    found = {
+        kind: signed(kind, clients, request['bucket'], request['count'])
+        for kind in request['kinds']
+    }
+    json.dump(found, sys.stdout)
+
+
+def client(url, access, secret):
+    """A client of S3 that sends and signs nothing but what it has to."""
+    return boto3.client(
+        's3',
+        endpoint_url=url,
+        aws_access_key_id=access,
+        aws_secret_access_key=secret,
+        region_name='default',
+        config=config.Config(
+            signature_version='s3v4',
+            s3={'addressing_style': 'path'},
+            request_checksum_calculation='when_required',
+            response_checksum_validation='when_required',
+        ),
+    )
+
+
+def make(one, bucket):
+    """Make the bucket, and the objects that are read and listed."""
+    one.create_bucket(Bucket=bucket)
+    for number in range(OBJECTS):
+        one.put_object(Bucket=bucket, Key=name(number), Body=BODY)
+
+
+def name(number):
+    """Name of one of the objects."""
+    return f'object-{number % OBJECTS}'
+
+
+def signed(kind, clients, bucket, count):
+    """Paths of so many requests of a kind: list of strings."""
+    found = []
+    for number, one in zip(
+        range(count), itertools.cycle(clients), strict=False
+    ):
+        operation = _OPERATIONS.get(kind, 'list_objects_v2')
+        about = {'Bucket': bucket}
+        if kind in _OPERATIONS:
+            about['Key'] = name(number)
+        url = one.generate_presigned_url(operation, about, _LONG + number)
+        parts = urllib.parse.urlsplit(url)
+        found.append(f'{parts.path}?{parts.query}')
+    return found
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Tests of the measurement of S3 through RadosGW."""
+
+import os
+import types
+
+import testtools
+
+from bench import gateways
+from bench import processor
+from bench import radosgw
+from patchset.services import ceph
+
+
+def _run(rate, **more):
+    run = {'rate': rate, 'p50': 1, 'p95': 2, 'p99': 3, 'requests': rate}
+    return {**run, **more}
+
+
+class PointsTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.points = radosgw.points(
+            {
+                ('stock', 'get', 'off'): [_run(10, cpu=40), _run(20, cpu=50)],
+                ('patched', 'get', 'off'): [_run(40, cpu=8), _run(60, cpu=10)],
+                ('stock', 'validations', 'off'): [
+                    _run(20, alone=_run(100), s3=9)
+                ],
+                ('patched', 'validations', 'off'): [
+                    _run(800, alone=_run(1000), s3=30)
+                ],
+            }
+        )
+
+    def test_ratio_is_that_of_the_rounds(self):
+        get, _ = self.points
+        self.assertEqual(('get', 'off'), (get['kind'], get['cache']))
+        self.assertEqual((3.5, [3, 4]), (get['ratio'], get['ratio_spread']))
+        self.assertEqual((45, 9), (get['stock']['cpu'], get['patched']['cpu']))
+        self.assertEqual(2, get['patched']['p95'])
+
+    def test_validations_are_compared_with_those_alone(self):
+        _, validations = self.points
+        self.assertEqual(0.2, validations['stock']['of_alone'])
+        self.assertEqual(0.8, validations['patched']['of_alone'])
+        self.assertEqual(40, validations['ratio'])
+
+    def test_text(self):
+        lines = radosgw.text(self.points).splitlines()
+        self.assertEqual(6, len(lines))
+        self.assertRegex(lines[3], r'^get +off +patched +50.0 +3.50 .* 9.0 +-')
+        self.assertRegex(lines[5], r'^validations +off .* - +80.0 % +1$')
+
+
+class ProcessorTestCase(testtools.TestCase):
+    def test_used(self):
+        tick = os.sysconf('SC_CLK_TCK')
+        fields = ['S', *['1'] * 10, str(2 * tick), str(3 * tick), '7']
+        text = f'12 (a (program) 9) {" ".join(fields)}'
+        self.assertEqual(5, processor.used(text))
+
+    def test_workers_are_the_children(self):
+        keystone = types.SimpleNamespace(pid=os.getpid())
+        self.assertGreaterEqual(processor.of_workers(keystone), 0)
+
+
+class OptionsTestCase(testtools.TestCase):
+    def test_where_keystone_is(self):
+        credentials = {
+            'OS_USERNAME': 'admin',
+            'OS_PASSWORD': 'secret',
+            'OS_USER_DOMAIN_NAME': 'Default',
+            'OS_PROJECT_NAME': 'admin',
+        }
+        keystone = types.SimpleNamespace(
+            url='http://127.0.0.1:5000/v3', credentials=credentials
+        )
+        found = gateways.options(keystone, 0)
+        self.assertEqual('http://127.0.0.1:5000', found['rgw_keystone_url'])
+        self.assertEqual('secret', found['rgw_keystone_admin_password'])
+        self.assertEqual(0, found['rgw_keystone_token_cache_size'])
+
+
+class ConfigurationTestCase(testtools.TestCase):
+    def test_later_options_win(self):
+        text = ceph.configuration(
+            {'osd_pool_default_size': 1, 'log_to_file': 'false'},
+            {'log_to_file': 'true'},
+        )
+        self.assertEqual(
+            ['[global]', 'osd_pool_default_size = 1', 'log_to_file = true'],
+            text.splitlines(),
+        )
