@@ -22,7 +22,7 @@ class Gateway:
     """A RadosGW whose users are those of one side.
 
     :param side: a :class:`bench.rig.Side`
-    :param cache: ``on`` or ``off``, RadosGW's cache of tokens and secrets
+    :param cache: name of RadosGW's kind of cache
     :param server: a :class:`patchset.services.ceph.RadosGW`, running
     :param venv: the environment that has boto3
     :param accounts: list of :class:`bench.cloud.Account`
@@ -120,7 +120,7 @@ def started(sides, caches, venv):
     """Start Ceph, and one RadosGW for each side and each kind of cache.
 
     :param sides: list of :class:`bench.rig.Side`
-    :param caches: {``on`` or ``off``: size of RadosGW's cache}
+    :param caches: {name: size of RadosGW's cache of tokens and secrets}
     :param venv: the environment that has boto3
     :returns: {(name of the side, cache): :class:`Gateway`}
     """

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 import time
+import urllib.request
 from xml.etree import ElementTree
 
 import fixtures
@@ -26,12 +27,14 @@ from bench import prepared
 from bench import rig
 from bench import rounds
 from bench import writing
+from patchset import child
 from patchset import deployment
 from patchset import environment
 from patchset import errors
 from patchset import paths
 from patchset import pins
 from patchset import trees
+from patchset.services import ceph
 from patchset.services import server
 
 _COLUMNS = """
@@ -154,6 +157,27 @@ class MariaDBEventsTestCase(_Events, testtools.TestCase):
 class PostgreSQLEventsTestCase(_Events, testtools.TestCase):
     name = 'postgresql'
     key = 'SERIAL PRIMARY KEY'
+
+
+class RadosGWTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        try:
+            for name in ('ceph-mon', 'ceph-osd', 'radosgw'):
+                child.find(name)
+        except errors.NotInstalled as error:
+            self.skipTest(str(error))
+
+    def test_it_serves_and_nothing_is_left(self):
+        with ceph.cluster() as monitor:
+            self.assertEqual(1, monitor.query('osd', 'stat')['num_up_osds'])
+            self.assertRaises(errors.Error, monitor.query, 'no', 'such')
+            with ceph.RadosGW(monitor, {}) as one:
+                with urllib.request.urlopen(one.url) as answer:
+                    self.assertIn(b'ListAllMyBucketsResult', answer.read())
+            pid = monitor.pid
+        self.assertFalse(monitor.folder.exists() or one.folder.exists())
+        self.assertFalse(pathlib.Path(f'/proc/{pid}').exists())
 
 
 class DistanceTestCase(testtools.TestCase):

@@ -34,13 +34,7 @@ _COMMON = {
     'osd_crush_chooseleaf_type': 0,
     'mon_allow_pool_size_one': 'true',
 }
-_OSD = {
-    'osd_objectstore': 'memstore',
-    'memstore_device_bytes': 1 << 30,
-    # RadosGW loads classes into it, from where the package has them.
-    'osd_class_load_list': '*',
-    'osd_class_default_list': '*',
-}
+_OSD = {'osd_objectstore': 'memstore', 'memstore_device_bytes': 1 << 30}
 _RADOSGW = {
     'rgw_s3_auth_use_keystone': 'true',
     'rgw_keystone_api_version': 3,
