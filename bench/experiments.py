@@ -6,6 +6,8 @@ Each module has a ``QUESTION``, a function ``run`` that takes a
 makes a table of them. Their chart is the function of the same name in
 :mod:`bench.charts`. Those that need nothing but the API have a function
 ``footprint``: of a scale, how many tokens it issues, and how many it revokes.
+``PACKAGES`` is the profile of bindep.txt that an experiment needs and the
+others do not.
 """
 
 import json

@@ -34,6 +34,7 @@ from patchset import progress
 from patchset import system
 
 QUESTION = 'What does a request of S3 through RadosGW cost?'
+PACKAGES = 'radosgw'  # profile of bindep.txt, which nothing else needs
 KINDS = ('get', 'put', 'list')
 FIRST, VALIDATIONS = 'first', 'validations'
 CACHES = {'off': 0, 'one': 1, 'on': 10_000}  # entries; the last is usual
@@ -52,7 +53,7 @@ def run(plan):
     :returns: what :func:`points` gives
     :raises patchset.errors.NotInstalled: Ceph's packages are missing
     """
-    system.ensure('radosgw')
+    system.ensure(PACKAGES)
     venv = environment.Environment(pins.newest(), 'bench').ensure()
     found = {}
     with (

@@ -453,6 +453,16 @@ class AllTestCase(testtools.TestCase):
             last = text.splitlines()[-1]
             self.assertIn(f'1 of 3 experiments failed: {shown}', last)
 
+    def test_one_that_cannot_be_installed_is_left_out(self):
+        def ensure(profile):
+            raise errors.NotInstalled(f'no {profile} here')
+
+        self.patch(bench.system, 'ensure', ensure)
+        experiments.ALL['two'] = types.SimpleNamespace(PACKAGES='own')
+        code, text = test_commands.run('bench', 'all')
+        self.assertEqual((0, ['one', 'three', 'report']), (code, self.done))
+        self.assertIn('two is left out: no own here', text)
+
     def test_one_alone_is_drawn_as_well(self):
         self.patch(
             bench, 'measure', lambda pin, name, args: self.done.append(name)
