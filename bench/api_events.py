@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Revocation events that Keystone writes itself, asked through the API."""
 
 import uuid

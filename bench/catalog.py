@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """What the size of the catalog costs those who get it.
 
 Catalogs of several sizes are written straight into the tables, and the cache

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Charts of the experiments: a function each, by the experiment's name."""
 
 from bench import drawing

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """The few requests that set an experiment up."""
 
 import concurrent.futures

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """An existing Keystone, and the account that is made there to measure it."""
 
 import contextlib

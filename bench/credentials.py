@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Accounts as the OpenStack clients read them from the environment: OS_*."""
 
 from patchset import errors

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """What the experiments ask of a database, in its own SQL."""
 
 import contextlib

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """TCP proxies that hand everything on later, as a long line does.
 
 The first line on standard input is a JSON list of proxies: [where it listens,

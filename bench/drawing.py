@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """What the charts are made of: panels, lines, bars, and SVG for a page.
 
 Only this module needs matplotlib.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Revocation events that are written straight into the table.
 
 They name tokens, chains, users and so on that no token under test has. Those

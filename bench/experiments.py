@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """The experiments by name, in the order in which all of them are run.
 
 Each module has a ``QUESTION``, a function ``run`` that takes a

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """A Galera cluster whose nodes are far from each other.
 
 Each node has a network namespace of its own, where the addresses of the others

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Fernet and JWS tokens: creating them with a password, and validating them.
 
 One client shows how long a request takes, several show how many a second

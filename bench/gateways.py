@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """RadosGW in front of both sides, and requests of S3 that are signed."""
 
 import contextlib

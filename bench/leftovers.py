@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Roles that a load has made, granted to the admin, and not removed.
 
 Rally takes a role that it is to delete for gone when the answer is 404, which

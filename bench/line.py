@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Long lines to servers: a :mod:`bench.delay` that runs beside."""
 
 import json

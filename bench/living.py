@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Validations while others write: a cloud that is in use.
 
 Two clients validate 50 tokens in turns, of 20 users in five projects; the one

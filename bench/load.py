@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Load on a server, made by ApacheBench."""
 
 import contextlib

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """What the measurements ran on: the figures mean nothing without it."""
 
 import os

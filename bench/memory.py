@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Memory of the worker processes: by live events, and by validated tokens.
 
 Two questions, about stock and patched each:

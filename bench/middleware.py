@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """A service behind keystonemiddleware, as its clients see it."""
 
 import json

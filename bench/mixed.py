@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Validations of some tokens while others are revoked.
 
 20 clients validate, each a token of its own. Beside them a process revokes

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Load on a server at a rate that does not depend on its answers, by hey."""
 
 import csv

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """What one run of an experiment is asked to do."""
 
 import dataclasses

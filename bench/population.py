@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Users with passwords, made through the API: a project for each few."""
 
 import itertools

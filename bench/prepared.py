@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Preparing both sides once for several experiments.
 
 keystone-manage takes longer to make keys, a schema and an admin than some

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Processor time that a Keystone uses."""
 
 import os

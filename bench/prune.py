@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """What expired revocation events cost: in a revocation, and to be removed.
 
 Two questions:

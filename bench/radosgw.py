@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Requests of S3 through a RadosGW that asks Keystone who signed them.
 
 Four clients send small requests, signed by 64 access keys of four users in

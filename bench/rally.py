@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Rally's scenarios of the identity service, on several databases.
 
 Those of the study of a Keystone in many regions of 2018, by rally-openstack:

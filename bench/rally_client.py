@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """One side's Rally, a process of its own environment."""
 
 import contextlib

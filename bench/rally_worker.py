@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Runs scenarios of Rally, as a process of Rally's own environment.
 
 On standard input, as one line of JSON, the specification of Rally's

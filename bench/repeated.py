@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """How far two runs of the same experiments are from each other.
 
 A figure of one run is worth what a second one gives again. What is compared

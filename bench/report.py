@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """One page of all the results in a folder, with everything in it.
 
 Each chart is also written to a file of its own, for use elsewhere. Run with

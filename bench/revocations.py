@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Validations per second against the number of live revocation events.
 
 The events are for tokens, chains, users and so on that are not those of the

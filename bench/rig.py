@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Stock and patched Keystone side by side, on servers of the same kind."""
 
 import concurrent.futures

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Validations of very many tokens, while the cloud changes.
 
 20 clients validate tokens in turns, more than any of them asks for twice in a

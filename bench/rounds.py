@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Rounds of writes, as :mod:`bench.writing` takes them, by name.
 
 Each function takes the admin, anything that has ``url`` and ``credentials``,

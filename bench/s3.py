@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Signed requests per second that Keystone checks for others.
 
 An object store asks ``POST /v3/s3tokens`` about each, a compute cloud ``POST

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Signs requests of S3 by boto3, as a process of an environment that has it.
 
 On standard input, as JSON: ``url`` of the server, a ``bucket``, ``keys`` (list

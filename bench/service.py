@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """A service behind keystonemiddleware, for uWSGI to load.
 
 The environment's variable SERVICE is a JSON object: the options of the

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """The cases of :mod:`bench.services`, and what they send."""
 
 import contextlib

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Validations as services ask for them: each token once by each service.
 
 keystonemiddleware keeps what it has asked for some minutes, so Keystone sees

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Requests as clients of S3 and EC2 sign them.
 
 They tell no time, so that they never expire.

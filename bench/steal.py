@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Processor time that the host of a virtual machine gives to others.
 
 The kernel counts it as steal, see proc_stat(5): something was ready to run

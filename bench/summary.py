@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Medians, spread and ratios of a measurement that was repeated."""
 
 #: What may be measured, in the order in which it is shown; ``cloud`` is an

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Results as a table of text."""
 
 from bench import summary

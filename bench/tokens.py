@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Creating and validating tokens, with memcached and without a cache.
 
 The requests of the comparison of OpenStack's Liberty and Mitaka of 2016: 200

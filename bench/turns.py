@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Load on a server by wrk, whose requests take turns.
 
 ApacheBench sends the same headers with each request.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Answers about one token that both sides have answered before.
 
 ``validate``

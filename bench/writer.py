@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Writes at a steady pace, as a process of its own.
 
 On standard input, as one line of JSON: ``host``, ``port`` and ``path`` of the

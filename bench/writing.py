@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Writes beside a load: what a writer process is told, and what it answers."""
 
 import contextlib

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Two Keystones of one cloud, one of which keeps no answers.
 
 Things happen at random, on either of them. After each, both are asked the same

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """Tests of the measurement of services that validate tokens."""
 
 import testtools
