@@ -10,9 +10,7 @@ import ast
 import collections
 import textwrap
 
-from docutils import nodes
-from docutils import statemachine
-from docutils.parsers import rst
+import generated
 
 from patchset import paths
 
@@ -91,18 +89,16 @@ def page():
     return lines
 
 
-class Options(rst.Directive):
+class Options(generated.Generated):
     """The options."""
 
-    def run(self):
-        """Make the nodes."""
-        for path in modules():
-            self.state.document.settings.record_dependencies.add(str(path))
-        node = nodes.container()
-        self.state.nested_parse(
-            statemachine.StringList(page(), 'keystone/conf'), 0, node
-        )
-        return [node]
+    def lines(self):
+        """All of them in reStructuredText."""
+        return page()
+
+    def sources(self):
+        """The modules that have them."""
+        return modules()
 
 
 def setup(application):

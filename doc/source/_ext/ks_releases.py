@@ -6,9 +6,7 @@ It is read from the pins and the series: versions, number of topics, and
 what each release goes without.
 """
 
-from docutils import nodes
-from docutils import statemachine
-from docutils.parsers import rst
+import generated
 
 from patchset import pins
 from patchset import series
@@ -44,21 +42,18 @@ def table():
     return lines
 
 
-class Releases(rst.Directive):
+class Releases(generated.Generated):
     """The table."""
 
-    def run(self):
-        """Make the nodes."""
+    def lines(self):
+        """The table in reStructuredText."""
+        return table()
+
+    def sources(self):
+        """The pins and the series."""
         for release in pins.releases():
             for name in ('UPSTREAM', 'series'):
-                self.state.document.settings.record_dependencies.add(
-                    str(series.paths.PATCHES / release / name)
-                )
-        node = nodes.container()
-        self.state.nested_parse(
-            statemachine.StringList(table(), 'series'), 0, node
-        )
-        return [node]
+                yield series.paths.PATCHES / release / name
 
 
 def setup(application):

@@ -6,9 +6,7 @@ It is read from the release notes and the series: topics whose note has a
 section ``security``, and the releases that have them.
 """
 
-from docutils import nodes
-from docutils import statemachine
-from docutils.parsers import rst
+import generated
 
 from patchset import embargo
 from patchset import paths
@@ -35,23 +33,20 @@ def table():
     return lines
 
 
-class Security(rst.Directive):
+class Security(generated.Generated):
     """The table."""
 
-    def run(self):
-        """Make the nodes."""
-        record = self.state.document.settings.record_dependencies.add
+    def lines(self):
+        """The table in reStructuredText."""
+        return table()
+
+    def sources(self):
+        """The release notes and the series."""
         for pattern in (
             'releasenotes/notes/*.yaml', 'patches/*/series',
             'patches/*/*.patch',
         ):  # fmt: skip
-            for path in paths.ROOT.glob(pattern):
-                record(str(path))
-        node = nodes.container()
-        self.state.nested_parse(
-            statemachine.StringList(table(), 'release notes'), 0, node
-        )
-        return [node]
+            yield from paths.ROOT.glob(pattern)
 
 
 def setup(application):
