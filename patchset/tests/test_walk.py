@@ -141,14 +141,21 @@ class KnownDifferencesTestCase(testtools.TestCase):
         self.note('rescope', token='t2', source='t1')
         self.note('rescope', token='t3', source='t2')
 
-        for subject in ('t1', 't2', 't3'):
+        for subject in ('t2', 't3'):
             self.assertEqual(
                 'federated-token-chain', self.topic(*answers, subject)
             )
-        self.assertIsNone(self.topic(*answers, 't4'))
-        self.assertEqual(
-            'federated-token-chain', self.topic(self.token('a'), (404, None))
-        )
+        for subject in ('t1', 't4'):
+            self.assertIsNone(self.topic(*answers, subject))
+        refused = self.token('a'), (404, None)
+        self.note('revoke_alone', token='t3')
+        self.assertIsNone(self.topic(*refused))
+        self.note('revoke', token='t3')
+        for subject in ('t1', 't2', 't3'):
+            self.assertEqual(
+                'federated-token-chain', self.topic(*refused, subject)
+            )
+        self.assertIsNone(self.topic(*refused, 't4'))
         self.assertIsNone(self.topic((404, None), self.token('a')))
         self.assertIsNone(
             self.topic(self.token('a', roles=1), self.token('a', roles=2))

@@ -7,6 +7,7 @@ Each stands for a topic: stock answers wrongly there, without any cache.
 
 _READER = "Can't upgrade a READER transaction to a WRITER"
 _REFUSED = (401, 404)
+_OF_CHAINS = ('revoke', 'revoke_own')  # operations that revoke a chain
 
 
 class Known:
@@ -14,17 +15,20 @@ class Known:
 
     def __init__(self):
         self._told = set()  # names of operations
-        self._federated = set()  # names of tokens, with those made of them
+        # {name of a federated token, or of one made of it: the first one's}
+        self._chains = {}
+        self._revoked = set()  # names of first ones, of revoked chains
 
     def note(self, step):
         """Take a step of the story into account."""
         self._told.add(step.operation)
-        arguments = step.arguments
-        if (
-            step.operation == 'sign_in_federated'
-            or arguments.get('source') in self._federated
-        ):
-            self._federated.add(arguments['token'])
+        token = step.arguments.get('token')
+        if step.operation == 'sign_in_federated':
+            self._chains[token] = token
+        elif step.arguments.get('source') in self._chains:
+            self._chains[token] = self._chains[step.arguments['source']]
+        elif step.operation in _OF_CHAINS and token in self._chains:
+            self._revoked.add(self._chains[token])
 
     def topic(self, difference):
         """Name of the topic that explains a difference, or None.
@@ -42,9 +46,11 @@ class Known:
             return 'service-deleted'
         # Stock has the audit id of a federated token's parent nowhere, and
         # does not revoke the one with the other.
-        if difference.about.names & self._federated and (
-            patched[0] in _REFUSED
-            or _without_audit_ids(stock) == _without_audit_ids(patched)
+        tokens = difference.about.names & self._chains.keys()
+        roots = {self._chains[token] for token in tokens}
+        if (patched[0] in _REFUSED and roots & self._revoked) or (
+            tokens - roots
+            and _without_audit_ids(stock) == _without_audit_ids(patched)
         ):
             return 'federated-token-chain'
         return None
