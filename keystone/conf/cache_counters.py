@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Options of counting how caches are used."""
+"""Options of the cache usage counters."""
 
 from oslo_config import cfg
 
@@ -11,11 +11,11 @@ enabled = cfg.BoolOpt(
     default=False,
     help=utils.fmt(
         """
-Count the look-ups, misses and round trips of each cache region. What a request
-has used is logged when it is answered, at debug level, and sent to
-`[cache_counters] statsd_host` if that is set. This costs some microseconds for
-each look-up; when disabled it costs nothing. A change takes effect when the
-process is restarted.
+Count the lookups, misses and round trips of each cache region. The counters of
+a request are logged at debug level when it completes, and are also sent to
+`[cache_counters] statsd_host` if it is set. This adds a few microseconds to
+each lookup. When disabled, there is no overhead. Restart the process to apply
+a change.
 """
     ),
 )
@@ -24,9 +24,8 @@ statsd_host = cfg.HostAddressOpt(
     'statsd_host',
     help=utils.fmt(
         """
-Host of the statsd server that counters are sent to, one UDP packet for each
-request. Nothing is sent if this is not set, or if `[cache_counters] enabled`
-is false.
+Host of the statsd server that receives the counters, in one UDP packet per
+request. If unset, or if `[cache_counters] enabled` is false, nothing is sent.
 """
     ),
 )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Options of the copy of the catalog in each process."""
+"""Options of the in-process copy of the catalog."""
 
 from oslo_config import cfg
 
@@ -12,18 +12,19 @@ in_process_size = cfg.IntOpt(
     min=0,
     help=utils.fmt(
         """
-Maximum memory (in MiB) in which each worker process keeps the services and
-endpoints of the catalog, and which of them each project is to see. The
-catalogs of users and projects are made from these, so that their cost does not
-depend on the number of users and projects, and catalogs may be larger than the
-item limit of memcached. 1,000 endpoints take 1.5 MiB, and twice that while a
-changed catalog is read; a project takes some 300 bytes. Over this size,
-projects are dropped first; a catalog that is larger by itself is not kept. A
-change through Keystone is seen at once by each process that shares the cache;
-otherwise a process goes on with the old catalog for `[catalog] cache_time` at
-the longest. With 0, the catalog of each user and project is read from the
-database and kept in the shared cache. This has no effect unless global and
-catalog caching are both enabled, and `[catalog] driver` is `sql`.
+Maximum memory (in MiB) that each worker process uses to keep the services and
+endpoints of the catalog, and the subset of them visible to each project. User
+and project catalogs are built from this copy, so their cost does not grow with
+the number of users and projects, and a catalog can exceed the item size limit
+of memcached. 1,000 endpoints take 1.5 MiB, and twice as much while a changed
+catalog is being read; a project takes about 300 bytes. Above this limit, the
+data of projects is evicted first. A catalog that exceeds the limit by itself
+is not kept. A change made through Keystone is visible immediately to all
+processes that share the cache; other processes may use the old catalog for up
+to `[catalog] cache_time`. If set to 0, the catalog of each user and project is
+read from the database and stored in the shared cache. This has no effect
+unless global and catalog caching are both enabled and `[catalog] driver` is
+`sql`.
 """
     ),
 )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Options of decrypted credentials that are kept."""
+"""Options of the local cache of decrypted credentials."""
 
 from oslo_config import cfg
 
@@ -13,14 +13,14 @@ decrypted_cache_time = cfg.IntOpt(
     help=utils.fmt(
         """
 Maximum time (in seconds) that each worker process keeps a decrypted credential
-in its memory, instead of reading the key files and decrypting for each
-request. It is found by what was decrypted, so a credential that has changed is
-never mistaken for the old one, and all are dropped when a key is added or
-removed. If the contents of a key file are replaced in place, this is the
-longest time that what it has encrypted is still accepted. At most 1,000 are
-kept, of some 2 kB each; they are never put into a cache that processes share.
-With 0, none is kept. This has no effect unless global and `[credential]
-caching` are both enabled.
+in memory, instead of reading the key files and decrypting it for each request.
+Entries are keyed by the encrypted value, so that a changed credential never
+matches an old entry, and all entries are dropped when a key is added or
+removed. If the contents of a key file are replaced in place, credentials
+encrypted with the old contents are accepted for up to this time. At most 1,000
+entries of about 2 kB each are kept, and they are never stored in a shared
+cache. If set to 0, decrypted credentials are not kept. This has no effect
+unless global and `[credential] caching` are both enabled.
 """
     ),
 )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Options of rotating Fernet keys."""
+"""Options of the rotation of Fernet keys."""
 
 from oslo_config import cfg
 
@@ -11,10 +11,10 @@ refuse_unsafe_rotation = cfg.BoolOpt(
     default=False,
     help=utils.fmt(
         """
-Let `keystone-manage fernet_rotate`, `token_rotate`, `receipt_rotate` and
-`credential_rotate` refuse a rotation that deletes a key whose tokens can still
-be accepted, or that another node is not ready for, as with their option
-`--safe`. Their option `--no-safe` rotates nevertheless.
+Make `keystone-manage fernet_rotate`, `token_rotate`, `receipt_rotate` and
+`credential_rotate` refuse a rotation that would delete a key whose tokens may
+still be valid, or that another node is not ready for, as if `--safe` were
+given. Use `--no-safe` to rotate anyway.
 """
     ),
 )
@@ -25,11 +25,12 @@ expected_nodes = cfg.IntOpt(
     min=0,
     help=utils.fmt(
         """
-Number of nodes that sign with the keys of this one, itself included. A safe
-rotation is refused while fewer of them have reported their keys in the last
-ten minutes. With 0, those that have reported while tokens they signed can be
-accepted are expected. Nodes report through the shared cache: set 1 where there
-is one node and none, as a safe rotation is always refused otherwise.
+Number of nodes that use the same keys, including this one. A safe rotation is
+refused while fewer nodes have reported their keys within the last ten minutes.
+If set to 0, every node that has reported is expected for as long as tokens
+that it signed may be valid. Nodes report through the shared cache. Set this
+option to 1 for a single node without a shared cache; otherwise a safe rotation
+is always refused there.
 """
     ),
 )
@@ -38,10 +39,10 @@ key_history = cfg.StrOpt(
     'key_history',
     help=utils.fmt(
         """
-Directory in which this node records when each of its keys has signed, and for
-how long. It must be writable by the user that runs Keystone, and must not be
-shared by nodes or replaced when keys are distributed. The default is the
-directory `.history` in each key repository.
+Directory in which this node records when and for how long each of its keys has
+been used to sign. It must be writable by the user that runs Keystone, and must
+not be shared between nodes or replaced when keys are distributed. Defaults to
+`.history` in each key repository.
 """
     ),
 )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Options of pruning revocation events."""
+"""Options of pruning expired revocation events."""
 
 from oslo_config import cfg
 
@@ -12,14 +12,15 @@ prune_interval = cfg.IntOpt(
     min=0,
     help=utils.fmt(
         """
-How often (in seconds) a revocation is followed by the deletion of at most 50
-expired events, in a transaction of its own. One worker process does so in each
-interval if the processes share a cache through `[cache] backend`, and each
-process otherwise. The default keeps up with five revocations per second. A
-lower value deletes more often; 0 turns it off. In that case, and if there are
-more revocations than it keeps up with, run `keystone-manage revocation_prune`
-regularly. This has no effect if the `[revoke] driver` cannot prune its events
-in batches.
+Minimum time (in seconds) between two deletions of expired revocation events.
+Each deletes at most 50 events, in a transaction of its own, after a revocation
+has been committed. If the processes share a cache through `[cache] backend`,
+one worker process does this per interval; otherwise each process does. The
+default keeps up with five revocations per second. Lower values delete events
+more often. If set to 0, events are not deleted automatically. In that case, or
+at higher revocation rates, run `keystone-manage revocation_prune` regularly.
+This has no effect if the `[revoke] driver` does not support deleting events in
+batches.
 """
     ),
 )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Options of the copy of the revocation events in each process."""
+"""Options of the in-memory replica of revocation events."""
 
 from oslo_config import cfg
 
@@ -11,12 +11,12 @@ use_tree = cfg.BoolOpt(
     default=True,
     help=utils.fmt(
         """
-Check tokens against revocation events that each worker process keeps in
-memory, in step with the database. This makes the cost of a check independent
-of the number of events, for some 100 bytes of memory per event and process.
-When disabled, the events that may concern a token are read from the database
-each time the token is checked. This has no effect if the `[revoke] driver`
-cannot read its events incrementally.
+Check tokens against a copy of the revocation events that each worker process
+keeps in memory, synchronized with the database. The cost of a check does then
+not depend on the number of events. The copy takes about 100 bytes per event in
+each process. When disabled, each check queries the database for the events
+that may apply to the token. This has no effect if the `[revoke] driver` does
+not support incremental reads.
 """
     ),
 )
@@ -27,13 +27,14 @@ max_events_in_memory = cfg.IntOpt(
     min=0,
     help=utils.fmt(
         """
-The most revocation events that a worker process keeps in memory, for some 100
-bytes each. When the table has more, the process forgets them, logs a warning,
-and reads the events that may concern a token from the database each time the
-token is checked, until the table is down to nine tenths of this. A check is
-slower then, and takes longer the more events there are. Alert on it: it means
-that tokens are revoked in a loop, or that this is too low. 0 is no limit. This
-has no effect unless `[revoke] use_tree` is enabled.
+Maximum number of revocation events that each worker process keeps in memory,
+at about 100 bytes each. If the table has more, the process drops its copy,
+logs a warning, and queries the database at each check for the events that may
+apply to the token, until the number of events is down to 90% of this limit.
+These checks are slower, and slow down further as events accumulate. Monitor
+this warning: either tokens are being revoked in a loop, or the limit is too
+low. If set to 0, there is no limit. This has no effect unless `[revoke]
+use_tree` is enabled.
 """
     ),
 )
@@ -44,16 +45,17 @@ sync_interval = cfg.IntOpt(
     min=0,
     help=utils.fmt(
         """
-The longest time (in seconds) that a worker process checks tokens without
-asking the database for new revocation events, when the processes share a cache
-through `[cache] backend`. A revocation through Keystone shows in the shared
-cache and is seen at once. This time is the longest that a revoked token can
-still pass if the cache has lost that sign, or if something other than Keystone
-has written the event. A lower value costs more queries, one per worker process
-and interval at most; with 0 each check asks the database. This is also how
-long tokens are still checked while the database cannot be reached. Processes
-that share no cache ask the database at each check, whatever this is. This has
-no effect unless `[revoke] use_tree` is enabled.
+Maximum time (in seconds) that a worker process checks tokens without querying
+the database for new revocation events, if the processes share a cache through
+`[cache] backend`. A revocation through Keystone is announced in the shared
+cache and takes effect immediately. If the cache loses this announcement, or if
+an event is written by something other than Keystone, a revoked token may be
+accepted for up to this time. Lower values cost more queries, at most one per
+worker process and interval; if set to 0, each check queries the database. This
+is also how long tokens are still checked while the database is unreachable.
+Processes that do not share a cache query the database at each check,
+regardless of this option. This has no effect unless `[revoke] use_tree` is
+enabled.
 """
     ),
 )
@@ -64,13 +66,13 @@ sync_overlap = cfg.IntOpt(
     min=1,
     help=utils.fmt(
         """
-How long (in seconds) each query of a worker process looks for revocation
-events that were committed later than others with a higher id. It must exceed
-the longest transaction that records an event. Clocks do not matter. An event
-that is committed later than this may be found only when `[revoke]
-sync_interval` has passed, and its tokens can pass until then. A higher value
-costs a little more for each query. This has no effect unless `[revoke]
-use_tree` is enabled.
+Time (in seconds) during which worker processes look for revocation events that
+were committed after events with a higher id. It must exceed the duration of
+the longest transaction that records an event. Clock differences do not matter.
+An event committed later than this may be found only after `[revoke]
+sync_interval`, and the tokens that it revokes may be accepted until then.
+Higher values make each query slightly more expensive. This has no effect
+unless `[revoke] use_tree` is enabled.
 """
     ),
 )
@@ -81,12 +83,12 @@ recount_interval = cfg.IntOpt(
     min=0,
     help=utils.fmt(
         """
-How often (in seconds) a worker process compares the number of its revocation
-events with the number in the database, and loads all of them anew if these
-differ. This is the longest time that an event deleted by an operator still
-revokes tokens, and that a token can still pass whose event was committed an
-hour or more after it was recorded. A lower value costs more counting; 0 turns
-it off. This has no effect unless `[revoke] use_tree` is enabled.
+Interval (in seconds) at which a worker process compares the number of its
+revocation events with the number in the database, and reloads all events if
+they differ. For up to this time, an event deleted by an operator still revokes
+tokens, and a token may be accepted whose event was committed an hour or more
+after it was recorded. Lower values count more often. If set to 0, events are
+not counted. This has no effect unless `[revoke] use_tree` is enabled.
 """
     ),
 )

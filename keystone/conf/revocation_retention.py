@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Options of how long revocation events are kept."""
+"""Options of the retention of revocation events."""
 
 from oslo_config import cfg
 
@@ -12,13 +12,13 @@ longest_token_lifetime = cfg.IntOpt(
     min=0,
     help=utils.fmt(
         """
-The longest `[token] expiration` (in seconds) that may still be found in tokens
-users hold. Revocation events are kept for this long, or for `[token]
-expiration` when that is longer, plus `[token] allow_expired_window`, plus
-`[revoke] expiration_buffer`. If `[token] expiration` has ever been higher than
-this and you lower it, set this option to the earlier value until the old
-tokens and their window have passed; otherwise revoked tokens become valid
-again. A lower value keeps fewer events.
+Maximum `[token] expiration` (in seconds) of any token that users may still
+hold. Revocation events are kept for this time, or for `[token] expiration` if
+it is longer, plus `[token] allow_expired_window` and `[revoke]
+expiration_buffer`. If you lower `[token] expiration` from a value that exceeds
+this option, set this option to the earlier value until the old tokens and
+their window have expired; otherwise, revoked tokens become valid again. Lower
+values keep fewer events.
 """
     ),
 )

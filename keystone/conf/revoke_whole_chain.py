@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Options of what revoking a token revokes."""
+"""Options of the scope of a token revocation."""
 
 from oslo_config import cfg
 
@@ -11,14 +11,15 @@ whole_chain = cfg.BoolOpt(
     default=False,
     help=utils.fmt(
         """
-What `DELETE /v3/auth/tokens` revokes besides the token it is given. If false,
-the tokens rescoped from it, but only when it is the first token of a sign-in:
-tokens rescoped from an already rescoped token cannot be told apart from the
-other tokens of that sign-in, and stay valid until they expire. If true, every
-token of the sign-in, the first one and those for other projects included, so
-that the user has to authenticate again. This has no effect on requests with
-`?cascade=false`. Set it to true if whoever revokes a token must be sure that
-nothing obtained with it is left.
+Whether `DELETE /v3/auth/tokens` revokes all tokens of the authentication that
+the given token originates from. If false, the given token is revoked and, only
+if it is the first token of that authentication, the tokens rescoped from it;
+tokens rescoped from an already rescoped token cannot be distinguished from the
+others and remain valid until they expire. If true, every token of the
+authentication is revoked, including the first one and those for other
+projects, and the user has to authenticate again. Enable this if revoking a
+token must leave no token that was obtained with it. This has no effect on
+requests with `?cascade=false`.
 """
     ),
 )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Options of the records of tokens."""
+"""Options of the cache of token validations."""
 
 from oslo_config import cfg
 
@@ -11,14 +11,14 @@ validation_cache = cfg.BoolOpt(
     default=True,
     help=utils.fmt(
         """
-Whether what a validation has found out about a token is kept, in each worker
-process and encrypted in the shared cache, and used again while each value that
-it was made of is as it was. This has no effect unless global caching and
-`[token] caching` are enabled, with a `[cache] backend` that all processes
-share. Whatever is changed through Keystone, and each revocation, is seen by
-the next request; a change that is made in the database by hand as soon as
-without this, when the `cache_time` of the section is over. If false, each
-token is validated anew.
+Keep the results of token validations, in the memory of each worker process and
+encrypted in the shared cache, and reuse them while none of the cached values
+they were computed from has changed. A change through Keystone, including a
+revocation, takes effect on the next request. A direct change in the database
+takes effect after the `cache_time` of its section, the same as without this
+option. If false, each token is fully validated every time. This has no effect
+unless global caching and `[token] caching` are enabled, with a `[cache]
+backend` shared by all processes.
 """
     ),
 )
@@ -29,12 +29,13 @@ validation_cache_size = cfg.IntOpt(
     min=0,
     help=utils.fmt(
         """
-How much memory (in bytes) each worker process uses for what it knows of
-tokens, about; and as much at the most for the catalogs shown with them. A
-catalog counts once for all tokens that share it; catalogs that differ in
-nothing but the project's id are shared. When there is more, what was used
-longest ago is forgotten, and taken from the shared cache when it is needed
-again. It has no effect on how long a change stays unseen.
+Approximate maximum memory (in bytes) that each worker process uses for
+validation results, and the same amount again for the catalogs returned with
+them. A catalog is stored once for all tokens that share it; catalogs that
+differ only in the project id are shared. Above this limit, the least recently
+used entries are evicted, and read from the shared cache when needed again. If
+set to 0, a process keeps no results of its own. This option does not affect
+how soon a change takes effect.
 """
     ),
 )
