@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Commands of ``keystone-manage`` that tell of Fernet keys."""
+"""``keystone-manage`` commands and status checks for Fernet keys."""
 
 from keystone.cmd.fernet_keys import status
 

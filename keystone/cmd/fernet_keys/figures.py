@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Figures about the keys of a repository."""
+"""Status of the keys in a repository."""
 
 import os
 
@@ -14,11 +14,11 @@ from keystone.credential.providers import fernet as credential_fernet
 
 
 def of(found, credentials=None):
-    """What there is to tell of a repository.
+    """The status of a repository.
 
     :param found: an :class:`~keystone.common.key_history.outlook.Outlook`
-    :param credentials: what :func:`credentials_by_key` gives, or None
-    :returns: dict of plain values; moments are seconds since the epoch
+    :param credentials: result of :func:`credentials_by_key`, or None
+    :returns: dict of plain values; times are seconds since the epoch
     """
     credentials = credentials or {}
     removed, cut = found.removed(), found.cut()
@@ -30,8 +30,8 @@ def of(found, credentials=None):
     )
     if others:
         reasons.append(
-            f'{others} credentials are encrypted with another key than the '
-            'primary one: run credential_migrate'
+            f'{others} credentials are not encrypted with the primary key: '
+            'run credential_migrate'
         )
     return {
         'section': found.repository.config_group,
@@ -83,10 +83,10 @@ def _code(found):
 
 
 def credentials_by_key(repository):
-    """How many credentials each key has encrypted.
+    """Count the credentials encrypted with each key.
 
-    :returns: {index: number}; index -1 is for those of no key that is there
-    :raises oslo_db.exception.DBError: the database cannot be read
+    :returns: {index: number}; index -1 stands for missing keys
+    :raises oslo_db.exception.DBError: the database is unreachable
     """
     model = credential_sql.CredentialModel
     with sql.session_for_read() as session:
@@ -107,5 +107,5 @@ def credentials_by_key(repository):
 
 
 def is_counted(repository):
-    """Whether credentials are to be counted for a repository."""
+    """Whether a repository holds credential keys."""
     return repository.config_group == repositories.CREDENTIALS

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Ways to write the figures down."""
+"""Output formats of the key status."""
 
 import datetime
 import json
@@ -18,7 +18,7 @@ _NAMES = {
 
 
 def headline(code, words):
-    """The line that monitoring systems show.
+    """The status line for monitoring systems.
 
     :returns: str
     """
@@ -26,7 +26,7 @@ def headline(code, words):
 
 
 def summary(figures):
-    """The whole of it in one line.
+    """The overall status in one line.
 
     :param figures: list of dicts of :mod:`keystone.cmd.fernet_keys.figures`
     :returns: exit code, line
@@ -36,7 +36,7 @@ def summary(figures):
 
 
 def as_table(figures):
-    """For people, with a line for monitoring systems before it."""
+    """For people, preceded by the status line."""
     parts = [summary(figures)[1]]
     for one in figures:
         table = prettytable.PrettyTable(
@@ -82,10 +82,10 @@ def as_prometheus(figures):
 def _of_keys(figures):
     """Name, description and samples of each metric about keys."""
     for name, words in (
-        ('age', 'Seconds since the key was made.'),
-        ('last_signed', 'When the key can have signed last.'),
-        ('until', 'When everything that it signed has expired.'),
-        ('cut', 'Whether a rotation now cuts what it signed.'),
+        ('age', 'Seconds since the key was created.'),
+        ('last_signed', 'Latest time at which the key may have signed.'),
+        ('until', 'Time at which everything the key signed has expired.'),
+        ('cut', 'Whether a rotation now would delete the key too early.'),
     ):
         samples = [
             (
@@ -99,7 +99,7 @@ def _of_keys(figures):
 
 
 def _of_nodes(figures):
-    """The same of each metric about rotations and nodes."""
+    """The same for each metric about rotations and nodes."""
 
     def samples(value):
         return [((one['section'],), value(one)) for one in figures]
@@ -111,18 +111,18 @@ def _of_nodes(figures):
     )
     yield (
         'rotation_earliest_timestamp_seconds',
-        'When a rotation cuts nothing.',
+        'Earliest time at which a rotation deletes no key too early.',
         samples(lambda one: one['earliest']),
     )
     for what in ('ready', 'silent', 'unreadable', 'missing', 'extra'):
         yield (
             f'nodes_{what}',
-            f'Other nodes: {what}.',
+            f'Number of other nodes that are or have: {what}.',
             samples(lambda one, what=what: _count(one, what)),
         )
     yield (
         'nodes_without_staged',
-        'Other nodes that do not have the staged key yet.',
+        'Number of other nodes that do not have the staged key yet.',
         samples(
             lambda one: sum(
                 not other['staged'] for other in one['nodes'].values()
@@ -145,7 +145,7 @@ def _count(one, what):
 
 
 def verdict(one):
-    """Whether a rotation is safe, in a few words.
+    """Whether a rotation is safe, in one phrase.
 
     :returns: str
     """
@@ -154,14 +154,14 @@ def verdict(one):
     words = one['reasons'][0]
     if one['earliest'] is not None and one['earliest'] > one['now']:
         words += f', until {moment(one["earliest"])}'
-    return f'{one["section"]}: no safe rotation: {words}'
+    return f'{one["section"]}: rotation is not safe: {words}'
 
 
 def _row(key):
     if key['credentials'] is not None:
         until = f'{key["credentials"]:,} credentials'
     elif key['role'] == 'primary' and key['until']:
-        until = f'{moment(key["until"])}, and growing'
+        until = f'{moment(key["until"])}, increasing'
     else:
         until = moment(key['until'])
     return [
@@ -176,14 +176,14 @@ def _row(key):
 
 
 def fate(key):
-    """What a rotation does to a key.
+    """The effect of a rotation on a key.
 
     :returns: str
     """
     if key['removed']:
-        return 'deleted: cuts what it signed' if key['cut'] else 'deleted'
+        return 'deleted: still needed' if key['cut'] else 'deleted'
     return {'staged': 'primary', 'primary': 'secondary'}.get(
-        key['role'], 'stays'
+        key['role'], 'unchanged'
     )
 
 
@@ -193,12 +193,12 @@ def _node(other):
         if other[name]:
             words.append(f'{name} {", ".join(n[:8] for n in other[name])}')
     if other['state'] == 'ready' and not other['staged']:
-        words.append('staged key not there yet')
+        words.append('staged key missing')
     return '; '.join(words)
 
 
 def moment(seconds):
-    """A point in time, for people.
+    """Format a time for people.
 
     :param seconds: since the epoch; 0 or None for none
     :returns: str

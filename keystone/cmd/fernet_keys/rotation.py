@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rotations that are refused while they would cut something."""
+"""Refusal of key rotations that would invalidate valid tokens."""
 
 import argparse
 import contextlib
@@ -21,10 +21,10 @@ _REFUSED = 4
 
 
 def guarded(*sections):
-    """Have a command look before it rotates.
+    """Add safety checks to a rotation command.
 
-    :param sections: those whose keys it rotates
-    :returns: decorator of a command of ``keystone-manage``
+    :param sections: configuration sections whose keys it rotates
+    :returns: decorator for a ``keystone-manage`` command
     """
 
     def decorate(command):
@@ -50,14 +50,14 @@ def _add_arguments(parser):
     parser.add_argument(
         '--safe',
         action=argparse.BooleanOptionalAction,
-        help='Refuse a rotation that cuts what can still be accepted, or '
-        'that another node is not ready for. (Default: [fernet_tokens] '
-        'refuse_unsafe_rotation)',
+        help='Refuse a rotation that would delete a key that is still '
+        'needed, or that another node is not ready for. (Default: '
+        '[fernet_tokens] refuse_unsafe_rotation)',
     )
     parser.add_argument(
         '--explain',
         action='store_true',
-        help='Tell what a rotation would do, and do not rotate. The exit '
+        help='Print what a rotation would do, without rotating. The exit '
         'code is 4 if it would not be safe.',
     )
 
@@ -84,7 +84,7 @@ def _main(sections, rotate):
         if not all(one['safe'] for one in told):
             _end('\n'.join(_refusal(one) for one in told if not one['safe']))
         rotate()
-        # Once more, to record it and to tell the others.
+        # Once more, to record the rotation and report it to other nodes.
         for one in sources:
             outlook.Outlook(*one)
 
@@ -95,7 +95,7 @@ def _open(stack, one):
 
 
 def _repositories(sections):
-    """The repositories of sections, each once; the first one's options."""
+    """The distinct repositories of the sections; first section's options."""
     found = {}
     for section in sections:
         one = repositories.Repository(section)
@@ -104,7 +104,7 @@ def _repositories(sections):
 
 
 def _record(sections):
-    """Record a rotation that was not asked to be safe, if that can be."""
+    """Record a rotation that was not checked, if possible."""
     for one in _repositories(sections):
         with contextlib.suppress(OSError, ValueError):
             outlook.look(one)
@@ -125,16 +125,16 @@ def _refusal(one):
 def _earliest(one):
     if one['earliest'] is None:
         return (
-            'waiting does not help: raise max_active_keys to 3 or more, and '
-            'let all nodes have the same keys'
+            'waiting does not help: set max_active_keys to 3 or more, and '
+            'distribute the same keys to all nodes'
         )
     if one['earliest'] <= one['now']:
-        return 'safe as soon as the nodes are ready'
+        return 'safe as soon as all nodes are ready'
     return f'earliest safe time: {formats.moment(one["earliest"])}'
 
 
 def explained(one):
-    """What a rotation does, before and after.
+    """Describe the keys before and after a rotation.
 
     :param one: dict of :mod:`keystone.cmd.fernet_keys.figures`
     :returns: str
@@ -142,19 +142,19 @@ def explained(one):
     lines = [
         f'{one["section"]}: {one["repository"]}, max_active_keys = '
         f'{one["max_active_keys"]}',
-        f'{"before":<18}{"after":<18}what it signed can be accepted until',
+        f'{"before":<18}{"after":<18}valid until',
     ]
     new = max(key['index'] for key in one['keys']) + 1
     for key in one['keys']:
         after = formats.fate(key).partition(':')[0]
         where = new if key['role'] == 'staged' else key['index']
         if not key['removed']:
-            after = f'{where} {after}'.replace('stays', 'secondary')
+            after = f'{where} {after}'.replace('unchanged', 'secondary')
         lines.append(
             f'{key["index"]} {key["role"]:<16}{after:<18}'
             f'{formats.moment(key["until"])}'
             f'{" (assumed)" if key["assumed"] else ""}'
-            f'{" - CUT" if key["cut"] else ""}'
+            f'{" - STILL NEEDED" if key["cut"] else ""}'
         )
     lines.append(f'{"-":<18}{"0 staged (new)":<18}-')
     lines.extend(_advice(one))
@@ -164,21 +164,21 @@ def explained(one):
 
 
 def _advice(one):
-    """How often to rotate, and with how many keys."""
+    """Recommended rotation intervals and numbers of keys."""
     lifetimes = repositories.Repository(one['section']).lifetimes()
     if not lifetimes:
         return
     seconds = max(sum(lifetime) for lifetime in lifetimes)
     hours = seconds / 3600
-    yield f'What is signed now can be accepted for {hours:.1f} hours.'
+    yield f'What is signed now is valid for up to {hours:.1f} hours.'
     secondary = one['max_active_keys'] - 2
     if secondary > 0:
         yield (
-            f'With {one["max_active_keys"]} keys, rotate every '
-            f'{hours / secondary:.1f} hours at most.'
+            f'With {one["max_active_keys"]} keys, rotate at most once every '
+            f'{hours / secondary:.1f} hours.'
         )
     else:
-        yield 'With fewer than 3 keys each rotation cuts what is live.'
+        yield 'With fewer than 3 keys, each rotation deletes a key in use.'
     for words, every in (('day', 86400), ('week', 604800)):
         keys = math.ceil(seconds / every) + 2
-        yield f'To rotate each {words}, max_active_keys has to be {keys}.'
+        yield f'To rotate every {words}, set max_active_keys to {keys}.'

@@ -17,7 +17,7 @@ _FORMATS = {
 
 
 class FernetStatus(command.Command):
-    """Tell what each Fernet key is for, and whether a rotation is safe."""
+    """Show the role of each Fernet key and whether a rotation is safe."""
 
     name = 'fernet_status'
     wrong_arguments = monitoring.UNKNOWN
@@ -29,12 +29,12 @@ class FernetStatus(command.Command):
             '--format',
             choices=sorted(_FORMATS),
             default='table',
-            help='How to write it. (Default: table)',
+            help='Output format. (Default: table)',
         )
         parser.add_argument(
             '--forget',
             metavar='NODE',
-            help='Do not wait for a node that is gone any more.',
+            help='Stop expecting reports from a node that was removed.',
         )
 
     def run(self, options):
@@ -51,7 +51,7 @@ class FernetStatus(command.Command):
                 raise command.Stop(monitoring.UNKNOWN, error) from None
             found.append(figures.of(looked, self._credentials(one)))
         if not found:
-            raise command.Stop(monitoring.UNKNOWN, 'there are no keys')
+            raise command.Stop(monitoring.UNKNOWN, 'no keys found')
         print(_FORMATS[options.format](found))
         return formats.summary(found)[0]
 
@@ -62,13 +62,13 @@ class FernetStatus(command.Command):
 
     @classmethod
     def end(cls, stop):
-        # A monitoring system shows what is on standard output.
+        # Monitoring systems show what is on standard output.
         print(formats.headline(stop.code, stop))
         raise SystemExit(stop.code)
 
 
 def check(_commands):
-    """Compare the keys of this node with those of the others."""
+    """Compare the keys of this node with those of other nodes."""
     found = []
     for one in repository.repositories():
         try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Commands of ``keystone-manage`` for the table of revocation events."""
+"""``keystone-manage`` commands for revocation events."""
 
 from keystone.cmd.revocation import prune
 from keystone.cmd.revocation import status

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Values that are given on the command line."""
+"""Types of command line arguments."""
 
 import argparse
 import datetime
@@ -8,46 +8,46 @@ import math
 
 
 def count(text):
-    """Read a number of events.
+    """Parse a positive number of events.
 
     :returns: int, at least 1
     """
     number = _number(int, text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f'{text} is less than 1')
+        raise argparse.ArgumentTypeError(f'{text}: must be 1 or greater')
     return number
 
 
 def threshold(text):
-    """Read a number of events that may be none.
+    """Parse a non-negative number of events.
 
     :returns: int, at least 0
     """
     number = _number(int, text)
     if number < 0:
-        raise argparse.ArgumentTypeError(f'{text} is less than 0')
+        raise argparse.ArgumentTypeError(f'{text}: must be 0 or greater')
     return number
 
 
 def seconds(text):
-    """Read a length of time.
+    """Parse a duration.
 
     :returns: float, seconds, at least 0
     """
     number = _number(float, text)
     if not (number >= 0 and math.isfinite(number)):
-        raise argparse.ArgumentTypeError(f'{text} is no length of time')
+        raise argparse.ArgumentTypeError(f'{text}: must be 0 or greater')
     return number
 
 
 def moment(text):
-    """Read a point in time, in UTC unless it names an offset.
+    """Parse a date and time, in UTC unless it has an offset.
 
     :param text: ISO 8601, such as 2026-11-02, or 2026-11-02T10:00:00+01:00
     :returns: naive UTC datetime
-    :raises ValueError: it is no point in time
+    :raises ValueError: not a valid date
     """
-    # Python 3.10 and earlier do not know the letter.
+    # Python 3.10 and earlier do not accept the letter Z.
     parsed = datetime.datetime.fromisoformat(
         text[:-1] + '+00:00' if text.endswith('Z') else text
     )

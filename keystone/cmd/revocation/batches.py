@@ -1,40 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Batches of expired events, one after the other, until there is a reason."""
+"""Deletion of expired events in batches."""
 
 import time
 
 #: Reasons to stop.
-COMPLETE = 'nothing that has expired is left'
-MAX_ROWS = 'the largest number of events is reached'
-MAX_TIME = 'the time is up'
+COMPLETE = 'no expired events left'
+MAX_ROWS = 'maximum number of events reached'
+MAX_TIME = 'maximum time reached'
 INTERRUPTED = 'interrupted'
-GIVEN_UP = 'others hold locks on the events that are left'
+GIVEN_UP = 'the remaining events are locked by other transactions'
 
-# How often in a row somebody else's lock may be met, and the pauses before it
-# is tried again, in seconds.
+# Consecutive attempts that may fail on a lock of another transaction, and the
+# bounds of the backoff between them, in seconds.
 _TRIES = 10
 _SHORTEST_PAUSE = 0.05
 _LONGEST_PAUSE = 2
 
 
 class Batches:
-    """Deletes expired events until there is a reason to stop.
+    """Deletes expired events until a limit is reached or none are left.
 
-    Iterating over it deletes, and gives each
+    Iterating deletes one batch at a time and yields each
     :class:`~keystone.revoke.backends.prune.Batch`.
 
-    Each batch begins where the one before has ended, as a database may walk
-    over deleted rows otherwise. What others had locked on the way is taken
-    from the beginning again, in the end.
+    Each batch starts where the previous one ended, since the database may
+    otherwise scan deleted rows again. Events that were locked by other
+    transactions are retried in a final pass from the beginning.
 
     :param driver: a :class:`~keystone.revoke.backends.prune.Prune`
     :param before: naive UTC datetime; earlier events are deleted
-    :param size: largest number of events in a batch
-    :param max_rows: largest number of events altogether, or None
-    :param max_time: seconds after which no batch begins, or None
+    :param size: maximum number of events per batch
+    :param max_rows: maximum number of events in total, or None
+    :param max_time: seconds after which no new batch is started, or None
     :param pause: seconds between two batches
-    :param clock: callable, returns seconds that never go back
+    :param clock: callable, returns monotonic seconds
     :param sleep: callable, takes seconds
     """
 
@@ -57,22 +57,22 @@ class Batches:
         self._pause = pause
         self._clock = clock
         self._sleep = sleep
-        #: why it has stopped; None before
+        #: why the deletion stopped, or None while it is running
         self.reason = None
-        #: number of events that were deleted
+        #: number of deleted events
         self.deleted = 0
-        #: number of batches that met somebody else's lock
+        #: number of batches abandoned because of a lock
         self.given_up = 0
         self._began = None
         self._interrupted = False
 
     @property
     def seconds(self):
-        """Seconds since the first batch began."""
+        """Seconds since the first batch started."""
         return self._clock() - self._began
 
     def interrupt(self):
-        """Stop after the batch that is under way; for signal handlers."""
+        """Stop after the current batch; safe in signal handlers."""
         self._interrupted = True
 
     def __iter__(self):
@@ -118,7 +118,7 @@ class Batches:
         return None
 
     def _wait(self, seconds):
-        # In slices: a signal does not end a sleep.
+        # In slices, since a signal does not interrupt a sleep.
         end = self._clock() + seconds
         while not self._interrupted:
             left = end - self._clock()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the commands have in common."""
+"""Base class of the commands."""
 
 import datetime
 import logging
@@ -16,7 +16,7 @@ from keystone.revoke.backends import prune
 
 CONF = keystone.conf.CONF
 
-#: What a database may raise.
+#: Exceptions that database access may raise.
 DATABASE_ERRORS = (db_exception.DBError, exc.DBAPIError)
 
 #: Naive UTC datetimes before and after every event.
@@ -25,7 +25,7 @@ LAST = datetime.datetime(9999, 12, 31)
 
 
 class Stop(Exception):
-    """Ends a command: exit code, and one line that says why."""
+    """Ends a command with an exit code and a one-line reason."""
 
     def __init__(self, code, line):
         super().__init__(line)
@@ -33,12 +33,12 @@ class Stop(Exception):
 
 
 class Command:
-    """A command of ``keystone-manage``; a subclass says what it does."""
+    """Base class of a ``keystone-manage`` command."""
 
     name = None
-    #: Exit code for arguments that make no sense.
+    #: Exit code for invalid arguments.
     wrong_arguments = 2
-    #: Exit code if the database cannot be read.
+    #: Exit code if the database is unreachable.
     no_database = 3
 
     @classmethod
@@ -55,7 +55,7 @@ class Command:
 
     @classmethod
     def main(cls):
-        # A command that waits for a database to come back does not say so.
+        # Fail at once: retries would be silent.
         CONF.set_override('max_retries', 0, group='database')
         _log_elsewhere()
         try:
@@ -66,43 +66,43 @@ class Command:
 
     @classmethod
     def end(cls, stop):
-        """Say why the command ends, and end it."""
+        """Print the reason and exit."""
         print(f'keystone-manage {cls.name}: error: {stop}', file=sys.stderr)
         raise SystemExit(stop.code)
 
     @classmethod
     def add_arguments(cls, parser):
-        """Add what the command takes."""
+        """Add the arguments of the command."""
         raise NotImplementedError
 
     def run(self, options):
-        """Do it.
+        """Execute the command.
 
         :param options: namespace of the arguments
         :returns: exit code
-        :raises Stop: it cannot be done
+        :raises Stop: the command failed
         """
         raise NotImplementedError
 
     def driver(self):
         """The ``[revoke] driver``.
 
-        :raises Stop: it has not what the commands need
+        :raises Stop: the driver lacks an interface that the command needs
         """
         driver = manager.load_driver('keystone.revoke', CONF.revoke.driver)
         for ability in (incremental.IncrementalRead, prune.Prune):
             if not isinstance(driver, ability):
                 raise Stop(
                     self.wrong_arguments,
-                    f'[revoke] driver = {CONF.revoke.driver} has no '
-                    f'{ability.__name__}',
+                    f'[revoke] driver = {CONF.revoke.driver} does not '
+                    f'implement {ability.__name__}',
                 )
         return driver
 
     def read(self, function, *args):
-        """Call a function that reads the database.
+        """Call a function that reads from the database.
 
-        :raises Stop: the database cannot be read
+        :raises Stop: the database is unreachable
         """
         try:
             return function(*args)
@@ -113,12 +113,12 @@ class Command:
 
 
 def _log_elsewhere():
-    # Standard output is for the answer, which programs may read.
+    # Standard output is reserved for results, which programs may parse.
     for handler in logging.getLogger().handlers:
         if getattr(handler, 'stream', None) is sys.stdout:
             handler.setStream(sys.stderr)
 
 
 def line(error):
-    """What a database's error says, on one line."""
+    """The first line of a database error."""
     return str(error).partition('\n')[0]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Figures about the table of revocation events."""
+"""Statistics of the revocation event table."""
 
 import datetime
 import gc
@@ -20,13 +20,13 @@ _HOUR = datetime.timedelta(hours=1)
 
 
 def count(driver):
-    """Count the events, by the index alone.
+    """Count the events, using only the index.
 
     :param driver: the ``[revoke] driver``
     :returns: dict with the numbers of ``live``, ``expired`` and all events
         (``total``) and of those of the ``last_hour``, ``oldest`` and
         ``newest``, naive UTC datetimes or None, and ``most_in_memory``, the
-        number of live ones up to which workers keep them; 0 for no limit
+        maximum number of live events kept by workers; 0 for no limit
     """
     cutoff = base.revoked_before_cutoff_time()
     live = driver.count_events(cutoff, command.LAST)
@@ -45,12 +45,12 @@ def count(driver):
 
 
 def load(driver):
-    """Load the live events as a worker does, and measure it.
+    """Load the live events like a worker, measuring time and memory.
 
     :param driver: the ``[revoke] driver``
     :returns: dict with ``kinds`` ({attributes: number of distinct events}),
-        ``distinct``, their sum, ``load_seconds``, and ``load_bytes``, by
-        which the resident memory has grown, or None where that is not known
+        ``distinct``, their sum, ``load_seconds``, and ``load_bytes``, the
+        growth of the resident memory, or None if unknown
     """
     gc.collect()
     before = _resident()
@@ -72,7 +72,7 @@ def load(driver):
 
 
 def _resident():
-    """Bytes of this process that are in memory; None if unknown."""
+    """Resident memory of this process in bytes; None if unknown."""
     try:
         with open('/proc/self/statm') as statm:
             pages = int(statm.read().split()[1])

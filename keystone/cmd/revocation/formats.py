@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Ways to write the figures down."""
+"""Output formats of the statistics."""
 
 import datetime
 import json
@@ -20,10 +20,10 @@ def as_table(figures):
     table.align = 'l'
     for words, name in (
         ('live', 'live'),
-        ('expired, not pruned yet', 'expired'),
+        ('expired, not yet pruned', 'expired'),
         ('total', 'total'),
         ('recorded in the last hour', 'last_hour'),
-        ('kept in memory, at most', 'most_in_memory'),
+        ('maximum kept in memory', 'most_in_memory'),
     ):
         table.add_row([words, f'{figures[name]:,}'])
     for words, name in (('oldest', 'oldest'), ('newest', 'newest')):
@@ -35,12 +35,12 @@ def as_table(figures):
             table.add_row([f'distinct, by {kind}', f'{number:,}'])
         table.add_row(['distinct', f'{figures["distinct"]:,}'])
         table.add_row(
-            ['seconds to load them', f'{figures["load_seconds"]:.1f}']
+            ['load time in seconds', f'{figures["load_seconds"]:.1f}']
         )
         if figures['load_bytes'] is not None:
             table.add_row(
                 [
-                    'MiB of memory for each worker',
+                    'MiB of memory per worker',
                     f'{figures["load_bytes"] / 2**20:.1f}',
                 ]
             )
@@ -66,7 +66,7 @@ def as_prometheus(figures):
     """For the textfile collector of Prometheus's node exporter.
 
     :param figures: dict of :mod:`~keystone.cmd.revocation.figures`
-    :returns: str, without the last end of line
+    :returns: str, without a trailing newline
     """
     lines = []
 
@@ -95,7 +95,7 @@ def as_prometheus(figures):
     )
     one(
         'most_events_in_memory',
-        'Live revocation events up to which workers keep them; 0: no limit.',
+        'Maximum number of live events kept by workers; 0 for no limit.',
         figures['most_in_memory'],
     )
     for name in ('oldest', 'newest'):
@@ -107,7 +107,7 @@ def as_prometheus(figures):
     if 'kinds' in figures:
         add(
             'distinct_events',
-            'Live revocation events that differ, by their attributes.',
+            'Distinct live revocation events, by their attributes.',
             [
                 (f'{{kind="{kind}"}}', number)
                 for kind, number in sorted(figures['kinds'].items())
@@ -115,12 +115,12 @@ def as_prometheus(figures):
         )
         one(
             'load_seconds',
-            'Time that a worker takes to load the live events.',
+            'Time a worker takes to load the live events.',
             round(figures['load_seconds'], 3),
         )
         one(
             'load_bytes',
-            'Memory that a worker takes to keep the live events.',
+            'Memory a worker uses for the live events.',
             figures['load_bytes'],
         )
     return '\n'.join(lines)

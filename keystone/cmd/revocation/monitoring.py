@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The one line and the exit code that monitoring plugins answer with."""
+"""Status line and exit code of monitoring plugins."""
 
 OK = 0
 WARNING = 1
@@ -14,8 +14,8 @@ def judge(figures, warning=None, critical=None):
     """Compare the number of live events with the thresholds.
 
     :param figures: dict of :func:`keystone.cmd.revocation.figures.count`
-    :param warning: number above which to warn, or None
-    :param critical: number above which it is critical, or None
+    :param warning: number above which the state is WARNING, or None
+    :param critical: number above which the state is CRITICAL, or None
     :returns: exit code, line
     """
     live, expired = figures['live'], figures['expired']
@@ -36,7 +36,7 @@ def judge(figures, warning=None, critical=None):
 
 
 def line(code, words):
-    """The line of an exit code.
+    """The status line for an exit code.
 
     :returns: str
     """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Files that other programs read while they are replaced."""
+"""Atomic replacement of files."""
 
 import os
 import tempfile
@@ -9,14 +9,12 @@ _FOR_ALL = 0o644
 
 
 def replace(path: str, text: str) -> None:
-    """Replace a file in one step: a reader sees the old text or the new one.
+    """Replace a file atomically; the new file is world-readable.
 
-    :param path: the file, which every user may read afterwards
-    :param text: its new content
-    :raises OSError: its folder cannot be written to
+    :raises OSError: the directory is not writable
     """
     folder, name = os.path.split(os.path.abspath(path))
-    # Not *.prom: the textfile collector ignores it.
+    # Without the suffix .prom, so that the textfile collector ignores it.
     number, temporary = tempfile.mkstemp(prefix=f'.{name}.', dir=folder)
     try:
         with open(number, 'w') as file:

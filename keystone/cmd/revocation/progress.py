@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Telling how far a long command is."""
+"""Progress of a long-running command."""
 
 import shutil
 import time
 
-# Seconds between two updates, of a terminal and of anything else.
+# Seconds between two updates, on a terminal and elsewhere.
 _OF_A_TERMINAL = 0.1
 _OF_LINES = 10
 
 
 class Progress:
-    """Tells how many of a number of events are deleted.
+    """Reports the number of deleted events.
 
-    A bar on a terminal; lines otherwise, so that a log stays readable.
+    Shows a progress bar on a terminal, and plain lines otherwise.
 
     :param stream: file to write to
     :param total: number of events to delete
-    :param clock: callable, returns seconds that never go back
+    :param clock: callable, returns monotonic seconds
     """
 
     def __init__(self, stream, total, clock=time.monotonic):
@@ -29,7 +29,7 @@ class Progress:
         self._width = 0
 
     def update(self, done):
-        """Tell it, unless that was done a moment ago.
+        """Update the output, unless it was updated a moment ago.
 
         :param done: number of events deleted so far
         """
@@ -38,7 +38,7 @@ class Progress:
         if now - self._told < every:
             return
         self._told = now
-        # Others may delete as well, and new events may expire.
+        # Other processes may delete too, and more events may expire.
         done = min(done, self._total)
         words = f'{done:,} of {self._total:,}'
         rate = done / (now - self._began)
@@ -50,12 +50,12 @@ class Progress:
             print(words, file=self._stream, flush=True)
 
     def note(self, words):
-        """Write a line of its own."""
+        """Write a separate line."""
         self._wipe()
         print(words, file=self._stream, flush=True)
 
     def end(self):
-        """Take the bar away."""
+        """Remove the progress bar."""
         self._wipe()
 
     def _rest(self, done, rate):

@@ -13,15 +13,15 @@ from keystone.revoke.backends import base
 
 _FORCE = '--let-revoked-tokens-become-valid-again'
 
-# Exit codes, beside those of the arguments: 0 and 1 tell whether events were
-# deleted, as the commands of other services do that purge their tables.
+# Further exit codes. As with the purge commands of other services, 0 and 1
+# tell whether any events were deleted.
 _WRONG_DATE = 4
 _GIVEN_UP = 5
 _FAILED = 255
 
 
 class RevocationPrune(command.Command):
-    """Delete expired revocation events, a batch at a time."""
+    """Delete expired revocation events in batches."""
 
     name = 'revocation_prune'
 
@@ -32,55 +32,57 @@ class RevocationPrune(command.Command):
             type=arguments.count,
             default=500,
             metavar='NUMBER',
-            help='Delete so many events in one transaction at most. '
+            help='Maximum number of events deleted per transaction. '
             '(Default: 500)',
         )
         parser.add_argument(
             '--max-rows',
             type=arguments.count,
             metavar='NUMBER',
-            help='Delete so many events altogether at most. (Default: one '
-            'batch, or all with --until-complete)',
+            help='Maximum number of events deleted in total. (Default: one '
+            'batch, or unlimited with --until-complete)',
         )
         parser.add_argument(
             '--max-time',
             type=arguments.seconds,
             metavar='SECONDS',
-            help='Begin no batch when this time is over.',
+            help='Stop starting new batches after this time. (Default: no '
+            'limit)',
         )
         parser.add_argument(
             '--sleep',
             type=arguments.seconds,
             default=0.1,
             metavar='SECONDS',
-            help='Pause between two batches. (Default: 0.1)',
+            help='Time to wait between batches. (Default: 0.1)',
         )
         parser.add_argument(
             '--before',
             metavar='DATE',
-            help='Delete only events that were recorded before this moment: '
-            'YYYY-MM-DD[THH:MM[:SS]], UTC unless an offset follows. '
-            '(Default: whatever has expired)',
+            help='Delete only events recorded before this date: '
+            'YYYY-MM-DD[THH:MM[:SS]], in UTC unless an offset is given. '
+            '(Default: all expired events)',
         )
         parser.add_argument(
             '--until-complete',
             action='store_true',
-            help='Go on until nothing that has expired is left.',
+            help='Run until no expired events are left.',
         )
         parser.add_argument(
             '--dry-run',
             action='store_true',
-            help='Tell how many events would be deleted, and delete none.',
+            help='Print how many events would be deleted, without deleting '
+            'them.',
         )
         parser.add_argument(
-            '--verbose', action='store_true', help='Tell of each batch.'
+            '--verbose', action='store_true', help='Print each batch.'
         )
         parser.add_argument(
             _FORCE,
             action='store_true',
             dest='force',
-            help='Allow a --before that deletes events of tokens that have '
-            'not expired.',
+            help='Allow --before to delete events of tokens that have not '
+            'yet expired.',
         )
 
     def run(self, options):
@@ -117,7 +119,7 @@ class RevocationPrune(command.Command):
             before = arguments.moment(options.before)
         except ValueError:
             raise command.Stop(
-                _WRONG_DATE, f'--before: {options.before!r} is no date'
+                _WRONG_DATE, f'--before: {options.before!r} is not a date'
             ) from None
         if before > timeutils.utcnow():
             raise command.Stop(
@@ -126,8 +128,9 @@ class RevocationPrune(command.Command):
         if before > cutoff and not options.force:
             raise command.Stop(
                 _WRONG_DATE,
-                f'--before: events since {cutoff:%Y-%m-%dT%H:%M:%S} revoke '
-                'tokens that would be accepted without them',
+                '--before: deleting events recorded since '
+                f'{cutoff:%Y-%m-%dT%H:%M:%S} would make revoked tokens valid '
+                'again',
             )
         return before
 
@@ -136,7 +139,7 @@ class RevocationPrune(command.Command):
             if options.batch_size > options.max_rows:
                 raise command.Stop(
                     self.wrong_arguments,
-                    f'--batch-size {options.batch_size} is more than '
+                    f'--batch-size {options.batch_size} is greater than '
                     f'--max-rows {options.max_rows}',
                 )
             return options.max_rows
@@ -145,7 +148,7 @@ class RevocationPrune(command.Command):
     def _delete(self, run, told, options):
         def interrupt(number, _frame):
             run.interrupt()
-            # A second one ends the process at once, as the system does it.
+            # A second signal terminates the process immediately.
             signal.signal(number, signal.SIG_DFL)
 
         usual = {
@@ -160,7 +163,7 @@ class RevocationPrune(command.Command):
         except command.DATABASE_ERRORS as error:
             raise command.Stop(
                 _FAILED,
-                f'after {run.deleted:,} events the database failed: '
+                f'database error after {run.deleted:,} deleted events: '
                 f'{command.line(error)}',
             ) from None
         finally:
@@ -170,11 +173,11 @@ class RevocationPrune(command.Command):
 
     def _line(self, batch):
         if batch.given_up:
-            return f'Deleted none: {batch.given_up}'
+            return f'Deleted no events: {batch.given_up}'
         if not batch.found:
-            return 'Found none.'
+            return 'Found no events.'
         return (
-            f'Deleted {batch.deleted:,}, recorded until '
+            f'Deleted {batch.deleted:,} events, recorded up to '
             f'{batch.last:%Y-%m-%d %H:%M:%S} UTC.'
         )
 
@@ -184,5 +187,5 @@ class RevocationPrune(command.Command):
             f'Stopped: {run.reason}.'
         )
         if run.given_up:
-            words += f' Batches that met a lock: {run.given_up:,}.'
+            words += f' Batches abandoned because of locks: {run.given_up:,}.'
         return words

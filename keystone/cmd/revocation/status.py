@@ -15,10 +15,10 @@ _FORMATS = {
 
 
 class RevocationStatus(command.Command):
-    """Tell how many revocation events there are, and what they cost."""
+    """Show the number of revocation events and the cost of loading them."""
 
     name = 'revocation_status'
-    # A monitoring system takes any other code for an answer.
+    # A monitoring system would interpret any other code as a state.
     wrong_arguments = monitoring.UNKNOWN
     no_database = monitoring.UNKNOWN
 
@@ -27,26 +27,27 @@ class RevocationStatus(command.Command):
         parser.add_argument(
             '--format',
             choices=sorted(_FORMATS),
-            help='How to write the figures. (Default: table)',
+            help='Output format. (Default: table)',
         )
         parser.add_argument(
             '--output',
             metavar='FILE',
-            help='File to replace with the figures, in one step. (Default: '
-            'standard output)',
+            help='File to write, replaced atomically. (Default: standard '
+            'output)',
         )
         parser.add_argument(
             '--no-load',
             action='store_true',
-            help='Do not load the live events to see what that costs.',
+            help='Skip loading the live events, which measures time and '
+            'memory.',
         )
         for level in ('warning', 'critical'):
             parser.add_argument(
                 f'--{level}',
                 type=arguments.threshold,
                 metavar='NUMBER',
-                help='Answer as a plugin of a monitoring system: one line, '
-                f'and {level} if there are more live events than this.',
+                help='Print one line and exit as a monitoring plugin, with '
+                f'{level} if there are more live events than this.',
             )
 
     def run(self, options):
@@ -61,7 +62,7 @@ class RevocationStatus(command.Command):
         if None not in limits and options.warning > options.critical:
             raise command.Stop(
                 self.wrong_arguments,
-                f'--warning {options.warning} is more than '
+                f'--warning {options.warning} is greater than '
                 f'--critical {options.critical}',
             )
         driver = self.driver()
@@ -71,7 +72,7 @@ class RevocationStatus(command.Command):
             print(line)
             return code
         most = found['most_in_memory']
-        # A worker does not load more either.
+        # A worker does not load more than the limit either.
         if not options.no_load and not 0 < most < found['live']:
             found.update(self.read(figures.load, driver))
         self._write(_FORMATS[options.format or 'table'](found), options.output)
@@ -90,6 +91,6 @@ class RevocationStatus(command.Command):
 
     @classmethod
     def end(cls, stop):
-        # Such a system shows what is on standard output.
+        # Monitoring systems show what is on standard output.
         print(monitoring.line(stop.code, stop))
         raise SystemExit(stop.code)

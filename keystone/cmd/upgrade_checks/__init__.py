@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Checks of ``keystone-status`` for settings that defeat this patch set.
+"""``keystone-status`` checks for settings that defeat this patch set.
 
-They read the configuration, and ask the cache servers; none of them asks the
-database. A warning is a setting that gives away speed, or bounds what happens
-in a failure worse than need be. A failure lets through, with everything
-working, what has been revoked or disabled.
+They read the configuration and contact the cache servers, but not the
+database. A warning is a setting that costs performance or weakens a bound
+during failures. A failure is one with which revoked or disabled entities are
+accepted even while all services work.
 """
 
 from keystone.cmd.upgrade_checks import answers
@@ -16,9 +16,9 @@ from keystone.cmd.upgrade_checks import switches
 
 #: As in ``oslo_upgradecheck.upgradecheck.UpgradeCommands``: (name, check).
 CHECKS = (
-    ('Cache that processes share', cache_server.check),
+    ('Shared cache', cache_server.check),
     ('Lifetimes of cached values', lifetimes.check),
     ('Revocation events', revocation.check),
-    ('Answers to validations', answers.check),
-    ('Switches of fixes', switches.check),
+    ('Validation cache', answers.check),
+    ('Disabled features', switches.check),
 )

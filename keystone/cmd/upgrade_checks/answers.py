@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether what validations find out about tokens is kept."""
+"""Whether the validation cache is effective."""
 
 from oslo_config import cfg
 from oslo_upgradecheck import upgradecheck
@@ -17,34 +17,37 @@ def check(commands):
     if not shared.is_shared():
         return upgradecheck.Result(
             upgradecheck.Code.SUCCESS,
-            'Nothing is kept, since processes share no cache.',
+            'Validation results are not kept: no shared cache is configured.',
         )
     if not cache_server.keeps():
         return upgradecheck.Result(
             upgradecheck.Code.SUCCESS,
-            'Not checked: the cache does not return what it was just given.',
+            'Not checked: the cache does not return a value just stored.',
         )
-    return findings.result(_find(), 'It is kept.')
+    return findings.result(_find(), 'Validation results are kept.')
 
 
 def _find():
     conf = CONF.token
     if not conf.validation_cache:
-        # The switches tell.
+        # Reported by the check of disabled features.
         return
     if not conf.caching:
-        yield (findings.WARNING, 'Nothing is kept: [token] caching is off.')
+        yield (
+            findings.WARNING,
+            'Validation results are not kept: [token] caching is off.',
+        )
     if not conf.validation_cache_size:
         yield (
             findings.WARNING,
-            '[token] validation_cache_size is 0: processes have no room for '
-            'any of it.',
+            '[token] validation_cache_size is 0: worker processes keep no '
+            'validation results in memory.',
         )
     if _is_debugging():
         yield (
             findings.WARNING,
-            '[DEFAULT] debug is on: while each step is logged, each token is '
-            'validated anew.',
+            '[DEFAULT] debug is on: validation results are not reused, since '
+            'each validation is logged in full.',
         )
 
 
@@ -52,6 +55,6 @@ def _is_debugging():
     try:
         return CONF.debug
     except cfg.NoSuchOptError:
-        # The command sets up no log.
+        # The command does not set up logging.
         CONF.register_opt(cfg.BoolOpt('debug', default=False))
         return CONF.debug

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether processes share a cache that keeps what it is given."""
+"""Whether processes share a working cache."""
 
 import functools
 import secrets
@@ -13,17 +13,15 @@ import keystone.conf
 
 CONF = keystone.conf.CONF
 
-# Keeps nothing.
+# Does not store values.
 _NULL = 'dogpile.cache.null'
 
-# Gives one lease time to all that it keeps.
+# Applies the same lease time to all values.
 _ETCD = 'oslo_cache.etcd3gw'
 
 
 def check(commands):
-    return findings.result(
-        _find(), 'Processes share a cache, and it keeps what it is given.'
-    )
+    return findings.result(_find(), 'Processes share a working cache.')
 
 
 def _find():
@@ -31,8 +29,8 @@ def _find():
     if not CONF.cache.enabled or backend == _NULL:
         yield (
             findings.WARNING,
-            'Nothing is cached: each request is computed anew, and asks the '
-            'database whether a token is revoked. Set [cache] enabled, '
+            'Nothing is cached: each request is fully processed and queries '
+            'the database for revocation events. Set [cache] enabled, '
             'backend and the servers.',
         )
         return
@@ -40,31 +38,30 @@ def _find():
         yield (
             findings.WARNING,
             f'[cache] backend is {backend}, which is not known to be shared '
-            'by processes. Unless there is only one process, users, projects '
-            'and grants that one of them disables or removes are accepted by '
-            'the others for the lifetime of what they have cached. Answers '
-            'to validations are not kept.',
+            'between processes. Users, projects and grants that one process '
+            'disables or removes are accepted by other processes until their '
+            'cached values expire. Validation results are not kept.',
         )
         return
     if backend == _ETCD:
         yield (
             findings.WARNING,
-            f'{_ETCD} lets the ids of the cache regions expire, and with '
-            'them everything that is cached. Use memcached, Redis or Valkey.',
+            f'{_ETCD} expires the ids of cache regions, which invalidates all '
+            'cached values. Use memcached, Redis or Valkey.',
         )
     if not keeps():
         yield (
             findings.FAILURE,
-            'The cache does not return what it was just given: are the '
-            'servers right, and can they be reached? What this node '
-            'invalidates does not reach the others, which accept what it '
-            'disables until their values expire.',
+            'The cache does not return a value just stored. Check that the '
+            'configured servers are correct and reachable. Invalidations by '
+            'this node do not reach other nodes, which accept disabled '
+            'entities until their cached values expire.',
         )
 
 
 @functools.cache
 def keeps() -> bool:
-    """Whether the cache has a value that was put there; asked once."""
+    """Whether the cache returns a value just stored; checked once."""
     region = oslo_cache.create_region()
     try:
         oslo_cache.configure_cache_region(CONF, region)
@@ -73,6 +70,6 @@ def keeps() -> bool:
         found = region.get(key)
         region.delete(key)
     except Exception:
-        # Its text can name accounts.
+        # The error message may contain credentials.
         return False
     return found == key

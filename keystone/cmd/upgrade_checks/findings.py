@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a check has found, as one result."""
+"""Combination of the findings of a check into one result."""
 
 from oslo_upgradecheck import upgradecheck
 
@@ -12,7 +12,7 @@ def result(findings, fine):
     """Make the result of a check.
 
     :param findings: iterable of (:class:`upgradecheck.Code`, sentence)
-    :param fine: sentence for when there are none
+    :param fine: sentence to use if there are no findings
     :returns: a :class:`upgradecheck.Result` with the worst of the codes
     """
     found = list(findings)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How long values are used that nobody has invalidated."""
+"""Lifetimes of cached values."""
 
 from keystone.cmd.upgrade_checks import findings
 import keystone.conf
 
 CONF = keystone.conf.CONF
 
-# The sections whose values decide who gets in, or what a token shows.
+# Sections whose values affect authorization or the body of a token.
 _SECTIONS = (
     'application_credential',
     'catalog',
@@ -23,11 +23,11 @@ _LONGEST = 3600
 
 
 def check(commands):
-    return findings.result(_find(), 'Cached values expire in time.')
+    return findings.result(_find(), 'Cached values expire within an hour.')
 
 
 def effective(section):
-    """The cache time of a section and the option it comes from.
+    """The effective cache time of a section and its option.
 
     :returns: (seconds, name)
     """
@@ -45,9 +45,9 @@ def _find():
         yield (
             findings.WARNING,
             f'[{"], [".join(off)}] caching is off: these values are read '
-            'from the database each time.',
+            'from the database for each request.',
         )
-    # Tokens are not cached: their answers hold as long as the other values.
+    # Tokens are not cached: they depend on the lifetimes of other values.
     times = {
         effective(name)
         for name in _SECTIONS
@@ -58,9 +58,8 @@ def _find():
             yield (
                 findings.WARNING,
                 f'{name} is {seconds}: if an invalidation is lost, or the '
-                'database is changed by hand, the old value is accepted for '
-                'that many seconds'
-                + (', which is for ever.' if seconds < 0 else '.'),
+                'database is changed directly, the old value is used '
+                + ('forever.' if seconds < 0 else 'for that many seconds.'),
             )
         elif seconds == 0:
             yield findings.WARNING, f'{name} is 0: nothing is cached.'

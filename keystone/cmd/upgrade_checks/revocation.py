@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How long a revoked token may pass."""
+"""Bounds on how long a revoked token may be accepted."""
 
 from keystone.cmd.upgrade_checks import cache_server
 from keystone.cmd.upgrade_checks import findings
@@ -19,56 +19,55 @@ _SHORTEST_OVERLAP = 10
 
 def check(commands):
     return findings.result(
-        _find(), 'Tokens are checked by a copy that is in step.'
+        _find(), 'Tokens are checked against a synchronized replica.'
     )
 
 
 def _find():
     if not CONF.revoke.use_tree:
-        # The switches tell, and what follows has no effect.
+        # Reported by the check of disabled features.
         return
     if not _is_incremental():
         yield (
             findings.WARNING,
-            f'[revoke] driver {CONF.revoke.driver} cannot read its events '
-            'incrementally: each validation asks it for all that may concern '
-            'a token.',
+            f'[revoke] driver {CONF.revoke.driver} does not support '
+            'incremental reads: each validation queries it for the events '
+            'that may apply to the token.',
         )
         return
     interval = CONF.revoke.sync_interval
     if shared.is_shared() and not cache_server.keeps():
         yield (
             findings.FAILURE,
-            'The cache does not return what it was just given: a process '
-            'accepts a token that another one has revoked for [revoke] '
+            'The cache does not return a value just stored: tokens revoked '
+            'by another process are accepted for up to [revoke] '
             f'sync_interval, {interval} seconds.',
         )
     elif shared.is_shared() and interval > _LONGEST_INTERVAL:
         yield (
             findings.WARNING,
             f'[revoke] sync_interval is {interval}: if the cache loses the '
-            'sign of a revocation, the token is accepted for that many '
-            'seconds.',
+            'announcement of a revocation, the token is accepted for up to '
+            'that many seconds.',
         )
     if CONF.revoke.sync_overlap < _SHORTEST_OVERLAP:
         yield (
             findings.WARNING,
             f'[revoke] sync_overlap is {CONF.revoke.sync_overlap}: a '
-            'revocation whose transaction takes more than that many seconds '
-            'can be seen late.',
+            'revocation whose transaction takes longer than that many '
+            'seconds may take effect late.',
         )
     if not CONF.revoke.recount_interval:
         yield (
             findings.WARNING,
-            '[revoke] recount_interval is 0: a revocation that was missed is '
-            'never found, and the token is accepted until it expires.',
+            '[revoke] recount_interval is 0: a missed revocation is never '
+            'detected, and the token is accepted until it expires.',
         )
     if not CONF.revoke.prune_interval:
         yield (
             findings.WARNING,
-            '[revoke] prune_interval is 0: expired events stay and take time '
-            'and memory unless keystone-manage revocation_prune runs '
-            'regularly.',
+            '[revoke] prune_interval is 0: expired events accumulate unless '
+            'keystone-manage revocation_prune runs regularly.',
         )
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fixes that are switched off."""
+"""Disabled features of the patch set."""
 
 from keystone.cmd.upgrade_checks import findings
 import keystone.conf
 
 CONF = keystone.conf.CONF
 
-# (section, option, what happens while it is off)
+# (section, option, effect of disabling it)
 _SWITCHES = (
     (
         'catalog',
@@ -17,15 +17,16 @@ _SWITCHES = (
     (
         'credential',
         'decrypted_cache_time',
-        'each signed request reads all credential keys and decrypts',
+        'each signed request reads all credential keys and decrypts the '
+        'credential',
     ),
     (
         'revoke',
         'use_tree',
-        'each validation reads revocation events from the database, and takes '
-        'longer the more there are',
+        'each validation reads revocation events from the database, which '
+        'takes longer the more there are',
     ),
-    ('token', 'validation_cache', 'each validation is computed anew'),
+    ('token', 'validation_cache', 'each validation is fully computed'),
 )
 
 
@@ -36,5 +37,5 @@ def check(commands):
             for section, option, what in _SWITCHES
             if not (value := CONF[section][option])
         ),
-        'All are on.',
+        'All features are enabled.',
     )

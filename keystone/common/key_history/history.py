@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""When each key has signed, as far as this node and the others know.
+"""History of when each key was used to sign, merged across nodes.
 
-What is recorded only grows: of what two nodes have recorded, the later moment
-and the longer time hold. What is not recorded is taken for the worst.
+Where the records of two nodes differ, the later time and the longer lifetime
+are kept. Where nothing is recorded, the worst case is assumed.
 """
 
 import contextlib
@@ -21,24 +21,24 @@ import keystone.conf
 CONF = keystone.conf.CONF
 LOG = log.getLogger(__name__)
 
-#: Seconds between two records of a process that works.
+#: Seconds between two records of an active process.
 INTERVAL = 60
 
-#: Seconds for which a node that does not report any more is waited for.
+#: Seconds for which a node that stopped reporting is still expected.
 WAITED = 24 * 60 * 60
 
-# Seconds that are added: for the time between two records, and for clocks.
+# Safety margin in seconds, for the recording interval and clock skew.
 _GRACE = 2 * INTERVAL
 
 
 class History:
-    """What is recorded of the keys of one repository.
+    """Records of the keys of one repository.
 
     ``keys`` is {name of a key: {'seen': when it was first seen, 'last': until
-    when it can have signed, or None, 'primary': whether it signs here}};
+    when it may have signed, or None, 'primary': whether it signs here}};
     ``lifetimes`` are [seconds, window, first, last, whether it is assumed];
     ``nodes`` is {name: {'heard': when it reported, 'until': when everything
-    that it signed has expired}}. All moments are seconds since the epoch.
+    that it signed has expired}}. All times are seconds since the epoch.
     """
 
     def __init__(self, data=None):
@@ -48,7 +48,7 @@ class History:
         self.nodes = data.get('nodes', {})
 
     def data(self):
-        """The same as plain values, for JSON."""
+        """The records as plain values, for JSON."""
         return {
             'keys': self.keys,
             'lifetimes': self.lifetimes,
@@ -56,16 +56,16 @@ class History:
         }
 
     def observe(self, names, repository, now):
-        """Record what can be seen.
+        """Record the current keys.
 
-        :param names: {index: name} of the keys as they are now
-        :param repository: whose they are
-        :param now: the time
+        :param names: {index: name} of the current keys
+        :param repository: the repository of the keys
+        :param now: the current time
         """
         primary = max(names)
         for key in self.keys.values():
             if key['primary']:
-                # It has signed until a moment ago at most.
+                # It may have signed until now.
                 key['last'], key['primary'] = now, False
         for seconds, window in repository.lifetimes():
             self._lifetime(seconds, window, now, now, False)
@@ -82,16 +82,16 @@ class History:
             key['last'] = now
 
     def merge(self, report, now):
-        """Record what another node has recorded.
+        """Merge the records of another node.
 
         :param report: dict of :mod:`keystone.common.key_history.nodes`
-        :param now: the time
+        :param now: the current time
         """
         waited = report['at'] + WAITED
         for name, key in report['keys'].items():
             mine = self.keys.setdefault(name, {**key, 'primary': False})
             mine['seen'] = min(mine['seen'], key['seen'])
-            # A node that is silent may sign nevertheless.
+            # A node that does not report may still sign.
             last = min(now, waited) if key['primary'] else key['last']
             if last is not None:
                 mine['last'] = max(last, mine['last'] or 0)
@@ -104,10 +104,10 @@ class History:
         }
 
     def until(self, name):
-        """Until when something that a key has signed can be accepted.
+        """Latest time at which anything signed by a key may be valid.
 
-        :returns: seconds since the epoch, or None if it is not known; and
-            whether a time of before the records is assumed for it
+        :returns: seconds since the epoch, or None if unknown; and whether
+            this assumes use of the key before recording started
         """
         key = self.keys.get(name)
         if key is None:
@@ -115,7 +115,7 @@ class History:
         if key['last'] is None:
             return 0, False
         window = self._window()
-        # A token that is got by an older one expires with that.
+        # A rescoped token expires with the original one.
         return max(
             (
                 (min(key['last'], last) + _GRACE + seconds + window, assumed)
@@ -127,7 +127,7 @@ class History:
         )
 
     def prune(self, names, now):
-        """Forget what cannot matter any more."""
+        """Remove records that are no longer relevant."""
         self.keys = {
             name: key
             for name, key in self.keys.items()
@@ -158,15 +158,15 @@ class History:
 
 @contextlib.contextmanager
 def recorded(repository):
-    """Read the history of a repository, and write it when done.
+    """Read the history of a repository, and write it back on exit.
 
-    No other process changes it meanwhile. What cannot be understood is left
-    out, and so taken for the worst.
+    The file is locked meanwhile. A damaged file is treated as empty, so that
+    the worst case is assumed.
 
     :param repository: a
         :class:`~keystone.common.key_history.repository.Repository`
     :returns: a :class:`History`
-    :raises OSError: it cannot be read or written
+    :raises OSError: the history cannot be read or written
     """
     folder = CONF.fernet_tokens.key_history or os.path.join(
         repository.key_repository, '.history'
@@ -175,8 +175,8 @@ def recorded(repository):
     if not os.path.isdir(folder):
         os.makedirs(folder, 0o700, exist_ok=True)
         _give(folder, owner)
-    # Two repositories may share the folder, and keys may be distributed with
-    # the folder in them.
+    # Repositories may share the directory, and the directory may be
+    # distributed to other nodes together with the keys.
     own = hashlib.sha256(repository.node.encode()).hexdigest()[:16]
     path = os.path.join(folder, f'{own}.json')
     lock = os.open(f'{path}.lock', os.O_RDWR | os.O_CREAT, 0o600)
@@ -197,7 +197,7 @@ def _read(path):
     except FileNotFoundError:
         return History()
     except (ValueError, AttributeError, TypeError):
-        LOG.warning('The history of Fernet keys in %s is damaged.', path)
+        LOG.warning('Ignoring damaged Fernet key history: %s', path)
         return History()
 
 
@@ -216,6 +216,6 @@ def _write(path, data, owner):
 
 
 def _give(path, owner):
-    # Commands run as root, and the service must read and write it as well.
+    # Commands may run as root, but the service needs access as well.
     if os.geteuid() == 0:
         os.chown(path, owner.st_uid, owner.st_gid)

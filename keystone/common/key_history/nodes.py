@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the nodes tell each other of their keys, through the shared cache.
+"""Exchange of key reports between nodes, through the shared cache.
 
-A node seals its report with a key that it derives from its primary key: who
-can read the cache learns nothing of keys, and who can write it can claim
-nothing. A node that cannot open the report of another one cannot open what
-that one signs, either.
+A node encrypts its report with a key derived from its primary key, so that
+access to the cache neither reveals keys nor allows reports to be forged. A
+node that cannot decrypt the report of another node cannot validate the tokens
+of that node either.
 """
 
 import json
@@ -21,7 +21,7 @@ import keystone.conf
 
 CONF = keystone.conf.CONF
 
-#: Seconds for which a report tells what a node has.
+#: Seconds for which a report is considered current.
 FRESH = 600
 
 _LONGEST_LIST = 1000
@@ -29,10 +29,10 @@ _NAME = re.compile(r'[\w.:/@+-]{1,500}', re.ASCII)
 
 
 class Reports:
-    """The reports about the keys of one section.
+    """Reports about the keys of one section.
 
     :param section: of :mod:`~keystone.common.key_history.repository`
-    :param region: where they are; by default in the configured cache
+    :param region: cache region; by default the configured cache
     """
 
     def __init__(self, section, region=None):
@@ -44,17 +44,17 @@ class Reports:
 
     @property
     def shared(self):
-        """Whether other nodes can read and write them."""
+        """Whether other nodes can read and write the reports."""
         return self._region is not None
 
     def publish(self, node, keys, history, now):
-        """Tell the others what this node has.
+        """Publish the report of this node.
 
         :param node: name of this node
         :param keys: {index: bytes}
         :param history: a :class:`~keystone.common.key_history.history.History`
-        :param now: the time
-        :raises LookupError: the cache does not keep it
+        :param now: the current time
+        :raises LookupError: the cache does not store the report
         """
         names = {i: repositories.name(key) for i, key in keys.items()}
         text = json.dumps(
@@ -75,19 +75,19 @@ class Reports:
             if at + histories.WAITED < now:
                 del nodes[name]
                 self._region.delete(self._key(name))
-        # Of two nodes that write it at once, one is in it the next time.
+        # A node lost in a concurrent write is added with its next report.
         self._region.set(self._prefix, json.dumps(nodes))
         if not self._region.get(self._key(node), ignore_expiration=True):
             raise LookupError(node)
 
     def read(self, node, keys, now):
-        """What the others have told.
+        """Read the reports of the other nodes.
 
-        :param node: name of this node, whose own report is left out
-        :param keys: {index: bytes}, to open them with
-        :param now: the time
-        :returns: {name: dict of a report, or None if it is a fresh one that
-            cannot be opened}
+        :param node: name of this node, whose own report is excluded
+        :param keys: {index: bytes}, used to decrypt the reports
+        :param now: the current time
+        :returns: {name: dict of a report, or None if the report is current
+            but cannot be decrypted}
         """
         nodes = self._nodes()
         nodes.pop(node, None)
@@ -109,7 +109,7 @@ class Reports:
         return found
 
     def _nodes(self):
-        """When each node has written last, as anybody can claim it."""
+        """When each node last reported; this is not authenticated."""
         text = self._region.get(self._prefix, ignore_expiration=True)
         try:
             found = json.loads(text or '{}')

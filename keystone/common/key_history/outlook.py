@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a rotation would do, and what stands in its way."""
+"""Effects of a key rotation, and reasons why it would not be safe."""
 
 import time
 
@@ -16,7 +16,7 @@ LOG = log.getLogger(__name__)
 
 
 class Outlook:
-    """The keys of a repository, of this node and the others, at a moment.
+    """Snapshot of the keys of a repository on this and other nodes.
 
     :param repository: a
         :class:`~keystone.common.key_history.repository.Repository`
@@ -24,7 +24,7 @@ class Outlook:
     :param reports: a :class:`~keystone.common.key_history.nodes.Reports`
     :param clock: callable, returns seconds since the epoch, or None
     :raises OSError: the keys cannot be read
-    :raises ValueError: there are none
+    :raises ValueError: there are no keys
     """
 
     def __init__(self, repository, history, reports, clock=None):
@@ -37,7 +37,7 @@ class Outlook:
         self.names = {i: repositories.name(key) for i, key in keys.items()}
         history.observe(self.names, repository, self.now)
         history.prune(self.names.values(), self.now)
-        #: why the others are not known, or None
+        #: why the state of other nodes is unknown, or None
         self.unknown = None
         self.reports = {}
         if reports.shared:
@@ -55,35 +55,37 @@ class Outlook:
                     self.history.merge(report, self.now)
             reports.publish(self.repository.node, keys, self.history, self.now)
         except Exception as error:
-            # Its text can name accounts.
-            LOG.warning('Nodes cannot be asked: %s', type(error).__name__)
-            self.unknown = 'the shared cache cannot be used'
+            # The error message may contain credentials.
+            LOG.warning(
+                'Failed to exchange key reports: %s', type(error).__name__
+            )
+            self.unknown = 'the shared cache is unavailable'
 
     def role(self, index):
-        """What a key is for: ``staged``, ``primary`` or ``secondary``."""
+        """Role of a key: ``staged``, ``primary`` or ``secondary``."""
         if index == max(self.names):
             return 'primary'
         return 'secondary' if index else 'staged'
 
     def until(self, index):
-        """Until when what a key has signed can be accepted.
+        """Latest time at which anything signed by a key may be valid.
 
         :returns: seconds since the epoch, or None if there is no bound; and
-            whether that is in part assumed
+            whether this is partly assumed
         """
         return self.history.until(self.names[index])
 
     def removed(self):
-        """Indexes of the keys that a rotation now would delete."""
+        """Indexes of the keys that a rotation would delete now."""
         removed = self.repository.removed(self.names)
         if max(self.names) + 1 in removed:
             removed = (removed - {max(self.names) + 1}) | {repositories.STAGED}
         return removed
 
     def cut(self):
-        """Indexes of the keys whose deletion now would cut what is live."""
+        """Indexes of the keys to be deleted that are still needed."""
         if not self.repository.lifetimes():
-            # Commands of credentials see to that.
+            # The credential commands check this themselves.
             return set()
         return {
             index
@@ -92,7 +94,7 @@ class Outlook:
         }
 
     def earliest(self):
-        """When a rotation would cut nothing.
+        """Earliest time at which a rotation deletes no needed key.
 
         :returns: seconds since the epoch; None if waiting does not help
         """
@@ -109,7 +111,7 @@ class Outlook:
         return None if signs & self.cut() or None in times else max(times)
 
     def others(self):
-        """What each of the others lacks.
+        """Compare the keys of each other node with those of this one.
 
         :returns: {name: dict with ``state`` (``ready``, ``silent``,
             ``unreadable``), ``missing`` and ``extra``, names of keys, and
@@ -139,36 +141,33 @@ class Outlook:
         return until is None or until > self.now
 
     def reasons(self):
-        """Why a rotation now would not be safe, in sentences."""
+        """Why a rotation would not be safe now, as phrases."""
         for index in sorted(self.cut()):
-            yield (
-                f'key {index} would be deleted, and what it signed can be '
-                'accepted'
-            )
+            yield f'key {index} would be deleted but is still needed'
         others = self.others()
         expected = CONF.fernet_tokens.expected_nodes
         if self.unknown:
-            yield f'{self.unknown}, so what other nodes have is not known'
+            yield f'{self.unknown}, so the keys of other nodes are unknown'
         elif 1 + len(others) < expected:
             yield f'{1 + len(others)} of {expected} nodes have reported'
         yield from self.differences()
         for name, other in sorted(others.items()):
             if other['state'] == 'silent':
-                yield f'{name} has not reported its keys of late'
+                yield f'{name} has not reported its keys recently'
             elif other['state'] == 'ready' and not other['staged']:
                 yield f'{name} does not have the staged key yet'
 
     def differences(self):
-        """Where nodes refuse what others have signed, in sentences."""
+        """Where nodes reject tokens signed by others, as phrases."""
         for name, other in sorted(self.others().items()):
             if other['state'] == 'unreadable':
                 yield (
                     f'{name} signs with a key that this node does not have, '
-                    'so what it signs is refused here'
+                    'so this node rejects what it signs'
                 )
             for what, words in (
-                ('missing', 'refuses what these keys signed'),
-                ('extra', 'has keys whose signatures are refused here'),
+                ('missing', 'rejects what was signed with these keys'),
+                ('extra', 'has keys that this node does not have'),
             ):
                 if other[what]:
                     short = ', '.join(one[:8] for one in other[what])
@@ -185,7 +184,7 @@ def _other(state, missing=(), extra=(), staged=False):
 
 
 def look(repository, reports=None, clock=None):
-    """Record what can be seen of a repository, and tell what follows.
+    """Record the current keys of a repository and assess a rotation.
 
     :returns: an :class:`Outlook`
     :raises OSError: keys or records cannot be read or written

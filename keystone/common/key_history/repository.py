@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The key repositories of this node."""
+"""Key repositories of this node."""
 
 import base64
 import hmac
@@ -23,7 +23,7 @@ STAGED = 0
 
 
 class Repository(fernet_utils.FernetUtils):
-    """The keys of a section of the configuration.
+    """The key repository of a configuration section.
 
     :param section: one of :data:`TOKENS`, :data:`RECEIPTS` and
         :data:`CREDENTIALS`
@@ -41,7 +41,7 @@ class Repository(fernet_utils.FernetUtils):
 
     @property
     def uses(self):
-        """The sections whose keys are those of this one."""
+        """The sections that use this repository."""
         return [
             section
             for section in (TOKENS, RECEIPTS, CREDENTIALS)
@@ -50,19 +50,19 @@ class Repository(fernet_utils.FernetUtils):
         ]
 
     def read(self):
-        """The keys as they are now.
+        """Read the current keys.
 
         :returns: {index: bytes}
-        :raises OSError: they cannot be read
+        :raises OSError: the keys cannot be read
         """
         _files, keys = self._get_key_files(self.key_repository)
         return {index: key.strip().encode() for index, key in keys.items()}
 
     def lifetimes(self):
-        """For how long what is signed now is accepted.
+        """Lifetimes of what is signed now.
 
-        :returns: set of (seconds until it expires, seconds of the
-            ``allow_expired_window``); empty if that is not bounded
+        :returns: set of (seconds until expiry, seconds of the
+            ``allow_expired_window``); empty if unbounded
         """
         found = set()
         if TOKENS in self.uses:
@@ -72,7 +72,7 @@ class Repository(fernet_utils.FernetUtils):
         return found
 
     def longest_lifetimes(self):
-        """The same of what was signed before anything was recorded."""
+        """The same for what was signed before recording started."""
         longest = CONF.revoke.longest_token_lifetime
         return {
             (max(seconds, longest) if TOKENS in self.uses else seconds, window)
@@ -80,11 +80,11 @@ class Repository(fernet_utils.FernetUtils):
         }
 
     def removed(self, indexes):
-        """Those of the keys that a rotation would delete.
+        """The keys that a rotation would delete.
 
-        :param indexes: of the keys as they are now
-        :returns: set of indexes; the one of the staged key is the one that
-            it has once it is primary
+        :param indexes: indexes of the current keys
+        :returns: set of indexes; the staged key is listed under its index
+            as the new primary key
         """
         kept = {max(indexes) + 1, *indexes} - {STAGED}
         left = max(0, self.max_active_keys - 1)
@@ -92,7 +92,7 @@ class Repository(fernet_utils.FernetUtils):
 
 
 def repositories():
-    """The repositories that this node signs with, each once.
+    """The distinct repositories that this node signs with.
 
     :returns: list of :class:`Repository`
     """
@@ -107,7 +107,7 @@ def repositories():
 
 
 def name(key):
-    """What names a key, and tells nothing of it.
+    """A name for a key that does not reveal the key.
 
     :param key: bytes
     :returns: str, 32 hexadecimal digits
@@ -116,9 +116,9 @@ def name(key):
 
 
 def sealed_by(key):
-    """A cipher for what nodes tell each other.
+    """A cipher for the reports of nodes.
 
-    It takes a key of its own for that, so that nothing of it is a token.
+    It uses a derived key, so that no report can be used as a token.
 
     :param key: bytes
     """

@@ -88,13 +88,17 @@ class RotationTests(command_base.CommandTestCase):
         rows = [[word.strip() for word in one if word] for one in lines]
         for row in (
             ['0 staged', '3 primary', '-'],
-            ['1 secondary', 'deleted', '2032-01-01 13:02:00 UTC - CUT'],
+            [
+                '1 secondary',
+                'deleted',
+                '2032-01-01 13:02:00 UTC - STILL NEEDED',
+            ],
             ['2 primary', '2 secondary', '2032-01-01 13:02:00 UTC'],
             ['-', '0 staged (new)', '-'],
         ):
             self.assertIn(row, rows)
-        self.assertIn('rotate every 3.0 hours at most', out)
-        self.assertIn('To rotate each day, max_active_keys has to be 3', out)
+        self.assertIn('rotate at most once every 3.0 hours', out)
+        self.assertIn('To rotate every day, set max_active_keys to 3', out)
         self.assertIn('earliest safe time: 2032-01-01 13:02:00 UTC', out)
 
     def test_explain_what_is_safe(self):
@@ -113,7 +117,7 @@ class RotationTests(command_base.CommandTestCase):
 
             self.assertEqual(4, code)
             self.assertIn('waiting does not help', out)
-            self.assertIn('each rotation cuts', self.rotate('--explain')[1])
+            self.assertIn('a key in use', self.rotate('--explain')[1])
             self.assertEqual(1, self.manage('fernet_status')[0])
 
     def test_nodes_that_are_not_known(self):

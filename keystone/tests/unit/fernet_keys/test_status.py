@@ -61,8 +61,8 @@ class StatusTests(command_base.CommandTestCase):
         code, out = self.manage('fernet_status')
 
         self.assertEqual(0, code)
-        self.assertRegex(out, 'FERNET KEYS OK - fernet_tokens: no safe rot')
-        self.assertRegex(out, r'1 .*secondary .*deleted: cuts what it signed')
+        self.assertRegex(out, 'FERNET KEYS OK - fernet_tokens: rotation is n')
+        self.assertRegex(out, r'1 .*secondary .*deleted: still needed')
 
     def test_prometheus(self):
         _code, out = self.manage('fernet_status', '--format', 'prometheus')

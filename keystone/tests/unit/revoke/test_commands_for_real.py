@@ -92,7 +92,7 @@ class CommandsForRealTests(unit.BaseTestCase):
         )
 
         self.assertEqual((2, ''), (code, out))
-        self.assertIn('-5 is less than 1', err.splitlines()[-1])
+        self.assertIn('-5: must be 1 or greater', err.splitlines()[-1])
         self.assertEqual(35, self.left())
 
     def test_no_database(self):

@@ -24,7 +24,7 @@ class RevocationPruneTests(command_base.CommandTestCase):
 
         self.assertEqual(0, code)
         self.assertIn('Deleted 0 events', out)
-        self.assertIn('Stopped: nothing that has expired is left.', out)
+        self.assertIn('Stopped: no expired events left.', out)
         self.assertEqual('', err)
         self.assertEqual((0, 3), self.left())
 
@@ -36,7 +36,7 @@ class RevocationPruneTests(command_base.CommandTestCase):
 
         self.assertEqual(1, code)
         self.assertIn('Deleted 5 events', out)
-        self.assertIn('largest number of events is reached', out)
+        self.assertIn('maximum number of events reached', out)
         self.assertEqual((2, 3), self.left())
 
     def test_until_complete(self):
@@ -47,7 +47,7 @@ class RevocationPruneTests(command_base.CommandTestCase):
 
         self.assertEqual(1, code)
         self.assertIn('Deleted 17 events', out)
-        self.assertIn('Stopped: nothing that has expired is left.', out)
+        self.assertIn('Stopped: no expired events left.', out)
         self.assertEqual((0, 3), self.left())
 
     def test_max_rows(self):
@@ -65,7 +65,7 @@ class RevocationPruneTests(command_base.CommandTestCase):
         code, out, _err = self.prune('--until-complete', '--max-time', '0')
 
         self.assertEqual(0, code)
-        self.assertIn('Stopped: the time is up.', out)
+        self.assertIn('Stopped: maximum time reached.', out)
         self.assertEqual((7, 0), self.left())
 
     def test_before(self):
@@ -135,24 +135,27 @@ class RevocationPruneTests(command_base.CommandTestCase):
         )
 
         lines = [line.split(',')[0] for line in out.splitlines()]
-        self.assertEqual(['Deleted 5', 'Deleted 2', 'Found none.'], lines[:-1])
+        self.assertEqual(
+            ['Deleted 5 events', 'Deleted 2 events', 'Found no events.'],
+            lines[:-1],
+        )
 
     def test_nonsense(self):
         self.expired(3)
         self.live(3)
         for code, about, *words in (
-            (2, 'less than 1', '--batch-size', '0'),
-            (2, 'less than 1', '--batch-size', '-1'),
+            (2, 'must be 1 or greater', '--batch-size', '0'),
+            (2, 'must be 1 or greater', '--batch-size', '-1'),
             (2, 'not a number', '--batch-size', 'many'),
-            (2, 'less than 1', '--max-rows', '0'),
-            (2, 'more than', '--batch-size', '10', '--max-rows', '5'),
-            (2, 'more than', '--max-rows', '5'),
-            (2, 'no length of time', '--max-time', '-1'),
-            (2, 'no length of time', '--sleep', '-1'),
-            (2, 'no length of time', '--sleep', 'nan'),
-            (2, 'no length of time', '--sleep', 'inf'),
-            (4, 'no date', '--before', 'yesterday'),
-            (4, 'no date', '--before', '2026-02-30'),
+            (2, 'must be 1 or greater', '--max-rows', '0'),
+            (2, 'greater than', '--batch-size', '10', '--max-rows', '5'),
+            (2, 'greater than', '--max-rows', '5'),
+            (2, 'must be 0 or greater', '--max-time', '-1'),
+            (2, 'must be 0 or greater', '--sleep', '-1'),
+            (2, 'must be 0 or greater', '--sleep', 'nan'),
+            (2, 'must be 0 or greater', '--sleep', 'inf'),
+            (4, 'not a date', '--before', 'yesterday'),
+            (4, 'not a date', '--before', '2026-02-30'),
         ):
             self.assertRefused(code, about, 'revocation_prune', *words)
 
@@ -192,7 +195,7 @@ class RevocationPruneTests(command_base.CommandTestCase):
         code, out, err = self.prune('--until-complete', '--batch-size', '5')
 
         self.assertEqual((255, ''), (code, out))
-        self.assertIn('after 5 events', err)
+        self.assertIn('after 5 deleted events', err)
 
     def test_signals_end_it_after_the_batch(self):
         for number in (signal.SIGINT, signal.SIGTERM):

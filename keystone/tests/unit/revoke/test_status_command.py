@@ -79,7 +79,7 @@ class RevocationStatusTests(command_base.CommandTestCase):
             ]
             for row in (
                 ['live', '90'],
-                ['expired, not pruned yet', '7'],
+                ['expired, not yet pruned', '7'],
                 ['total', '97'],
                 ['recorded in the last hour', '60'],
                 ['oldest', '2026-10-29 09:29:53 UTC'],
@@ -173,8 +173,8 @@ class RevocationStatusTests(command_base.CommandTestCase):
     def test_nonsense(self):
         for about, *words in (
             ('not a number', '--warning', 'many'),
-            ('less than 0', '--critical', '-1'),
-            ('more than', '--warning', '10', '--critical', '5'),
+            ('must be 0 or greater', '--critical', '-1'),
+            ('greater than', '--warning', '10', '--critical', '5'),
             ('cannot be used', '--format', 'json', '--warning', '10'),
             ('cannot be used', '--output', 'x', '--critical', '10'),
             ('invalid choice', '--format', 'xml'),

@@ -10,11 +10,11 @@ SUCCESS = upgradecheck.Code.SUCCESS
 WARNING = upgradecheck.Code.WARNING
 FAILURE = upgradecheck.Code.FAILURE
 
-CACHE = 'Cache that processes share'
+CACHE = 'Shared cache'
 LIFETIMES = 'Lifetimes of cached values'
 EVENTS = 'Revocation events'
-ANSWERS = 'Answers to validations'
-SWITCHES = 'Switches of fixes'
+ANSWERS = 'Validation cache'
+SWITCHES = 'Disabled features'
 
 
 class SettingsTests(base.StatusTestCase):
@@ -100,7 +100,7 @@ class SettingsTests(base.StatusTestCase):
         self.assertFound(
             results, LIFETIMES, WARNING, '[catalog] caching is off',
             '[cache] expiration_time is 7200', '[identity] cache_time is -1',
-            'for ever', '[role] cache_time is 0',
+            'forever', '[role] cache_time is 0',
         )  # fmt: skip
         self.assertNotIn('[resource]', results[LIFETIMES][1])
 
