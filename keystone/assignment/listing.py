@@ -18,7 +18,7 @@ _GONE = (
 
 
 def with_names(name, grants):
-    """Have names added to grants, but for those on what is not there.
+    """Add names to grants, except for those on missing objects.
 
     :param name: callable that takes a list of grants, and returns one with
         names
@@ -30,12 +30,12 @@ def with_names(name, grants):
         try:
             found.extend(name([grant]))
         except _GONE as error:
-            LOG.warning('Left out of a list of role assignments: %s', error)
+            LOG.warning('Skipping a listed role assignment: %s', error)
     return found
 
 
 def domain_of(project_id):
-    """Id of the domain that a project is in; None if it is not there."""
+    """Id of a project's domain; None if the project does not exist."""
     try:
         return PROVIDERS.resource_api.get_project(project_id)['domain_id']
     except exception.ProjectNotFound:

@@ -126,8 +126,8 @@ class Kept:
             self.size -= _size(*self._visible.popitem(last=False))
         if self.size > most:
             LOG.warning(
-                'The catalog takes some %(size)d bytes of memory, more than '
-                '[catalog] in_process_size: it is not kept in the process.',
+                'The catalog of about %(size)d bytes exceeds [catalog] '
+                'in_process_size and is not kept in memory.',
                 {'size': self.size},
             )
             self.content = None

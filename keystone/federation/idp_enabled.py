@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether the identity provider that has vouched for a user is enabled."""
+"""Check that the identity provider of a federated user is enabled."""
 
 import functools
 
@@ -11,22 +11,19 @@ from keystone.i18n import _
 
 PROVIDERS = provider_api.ProviderAPIs
 
-#: Whether an identity provider is enabled. It is dropped as a whole: whoever
-#: has asked before a change, and caches the answer afterwards, stores it where
-#: nobody looks.
+#: Whether an identity provider is enabled. The whole region is invalidated, so
+#: that a value read before a change and stored after it is never used.
 REGION = cache.create_region(name='identity providers')
 
 _MEMOIZE = cache.get_memoization_decorator(group='federation', region=REGION)
 
 
 class IdentityProviderDisabled(exception.TokenNotFound):
-    """The token is refused as one that was revoked is."""
+    """The token is rejected like a revoked one."""
 
 
 def assert_enabled(token):
-    """Refuse a token whose identity provider is not trusted any more.
-
-    Tokens of other users cost nothing.
+    """Reject a federated token whose identity provider is no longer trusted.
 
     :param token: a :class:`keystone.models.token_model.TokenModel`
     :raises IdentityProviderDisabled: the identity provider is disabled
@@ -44,10 +41,10 @@ def _is_enabled(idp_id):
 
 
 def forbidden_if_disabled(get_token):
-    """Decorate what takes a token for another one.
+    """Decorate the authentication with a token.
 
-    Signing in answers 403 if the identity provider is disabled, whether with
-    its word or with a token.
+    Authentication returns 403 if the identity provider is disabled, with a
+    token as well as with an assertion.
     """
 
     @functools.wraps(get_token)

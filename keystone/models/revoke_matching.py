@@ -101,13 +101,13 @@ def named(event):
             yield name, value
 
 
-# An event that names nothing meets every token there is: one line for each
-# such event is enough, one line for each check would fill the log.
+# An event without attributes matches every token. Warn once per event, since
+# a warning per check would flood the log.
 @functools.lru_cache(maxsize=16)
 def _warn_of_blank_event(issued_before):
     LOG.warning(
-        'A revocation event without any attribute revokes every token '
-        'issued up to %s UTC.',
+        'A revocation event without attributes revokes every token issued '
+        'up to %s UTC.',
         issued_before,
     )
 

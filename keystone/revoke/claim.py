@@ -83,7 +83,7 @@ class Claim:
         try:
             return self._add(region.actual_backend, min(interval, _LONGEST))
         except Exception as error:
-            LOG.debug('Cannot ask the cache for %s: %s', self._key, error)
+            LOG.debug('Failed to acquire %s: %s', self._key, error)
             return True
 
     def _add(self, backend, seconds):

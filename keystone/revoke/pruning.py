@@ -50,7 +50,7 @@ class AfterRevocation:
         except Exception as error:
             self.counts['failed'] += 1
             LOG.warning(
-                'Cannot prune the revocation events: %s',
+                'Failed to prune revocation events: %s',
                 str(error).partition('\n')[0],
             )
 

@@ -238,8 +238,8 @@ class EventReplica:
             if not self._may_serve(view, row):
                 raise
             LOG.warning(
-                'Cannot read the revocation events: %(error)s. Those in '
-                'memory are used for up to %(bound)d seconds.',
+                'Failed to read revocation events: %(error)s. Using those in '
+                'memory for up to %(bound)d seconds.',
                 {'error': error, 'bound': self.bound},
             )
             self._retry_at = self._clock() + _RETRY
@@ -271,9 +271,9 @@ class EventReplica:
             return False
         if not self._is_crowded:
             LOG.warning(
-                'There are %(rows)d revocation events, more than the '
-                '%(bound)d of [revoke] max_events_in_memory: the database is '
-                'asked for those of each token.',
+                'Number of revocation events (%(rows)d) exceeds [revoke] '
+                'max_events_in_memory (%(bound)d). Querying the database for '
+                'each token.',
                 {'rows': rows, 'bound': bound},
             )
         self._is_crowded = True
@@ -309,7 +309,7 @@ class EventReplica:
         """
         copy, ahead = began.copy, self._ahead_now()
         if copy is None or abs(ahead - self._ahead) > _STEP:
-            LOG.info('Loading the revocation events into memory.')
+            LOG.info('Loading revocation events into memory.')
             copy = copy or table_copy.TableCopy(self.driver, self._clock)
             settled = copy.load() or row is None or copy.has(row)
             self._ahead = ahead
@@ -350,8 +350,8 @@ class EventReplica:
         if now - self._missing[1] < self.bound:
             return False
         LOG.warning(
-            'The revocation event with id %(id)d has not arrived within '
-            '%(bound)d seconds. It was deleted, or never there.',
+            'Revocation event %(id)d not found within %(bound)d seconds. '
+            'It was deleted or never committed.',
             {'id': row.id, 'bound': self.bound},
         )
         return True
@@ -374,8 +374,8 @@ class EventReplica:
             theirs = self.driver.count_events(since, before)
             if theirs != ours:
                 LOG.info(
-                    'The table has %(theirs)d settled revocation events '
-                    'where memory has %(ours)s: all are loaded again.',
+                    'Reloading revocation events: the database has %(theirs)d '
+                    'settled events, memory has %(ours)s.',
                     {'theirs': theirs, 'ours': ours},
                 )
                 if len(copy) > _AT_ONCE:
@@ -383,7 +383,7 @@ class EventReplica:
                 else:
                     self._reload()
         except Exception as error:
-            LOG.warning('Cannot count the revocation events: %s', error)
+            LOG.warning('Failed to count revocation events: %s', error)
         finally:
             self._reload_lock.release()
 
@@ -407,7 +407,7 @@ class EventReplica:
             self._loader = None
 
     def _cannot_load(self, error):
-        LOG.warning('Cannot load the revocation events: %s', error)
+        LOG.warning('Failed to load revocation events: %s', error)
         self._rest()
         self._loader = None
 
@@ -475,13 +475,13 @@ class TokenCheck:
             off or the driver cannot read incrementally
         """
         if not CONF.revoke.use_tree:
-            self._tell(None, 'Revocation events are read for each token.')
+            self._tell(None, 'Querying revocation events for each token.')
             return None
         if not isinstance(driver, incremental.IncrementalRead):
             self._tell(
                 driver,
-                'The revocation driver has no incremental read: its events '
-                'are read for each token.',
+                'The revocation driver does not support incremental reads. '
+                'Querying revocation events for each token.',
             )
             return None
         replica = self._replica

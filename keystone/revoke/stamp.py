@@ -54,7 +54,7 @@ class SharedStamp:
         try:
             return self._manager.region_id
         except Exception:
-            LOG.warning('Cannot read the revocation stamp.', exc_info=True)
+            LOG.warning('Failed to read the revocation stamp.', exc_info=True)
             return object()
 
     def row_of(self, stamp):

@@ -534,11 +534,11 @@ def _describe(edges, end):
     return ' '.join(words)
 
 
-# Each time the tree is loaded anew it meets the same event again.
+# Each reload of the tree encounters the same event again.
 @functools.lru_cache(maxsize=16)
 def _warn_of_blank_event(issued_before):
     LOG.warning(
-        'A revocation event names nothing: it revokes every token issued '
+        'A revocation event without attributes revokes every token issued '
         'up to %s UTC.',
         issued_before,
     )

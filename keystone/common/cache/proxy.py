@@ -104,7 +104,7 @@ class Proxy(proxy.ProxyBackend):
         try:
             self._store.delete(key)
         except stores.Unavailable:
-            LOG.info('A cached value could not be dropped: its region is.')
+            LOG.info('Failed to delete a cached value: invalidating region.')
             self._region.invalidate()
 
     def delete_multi(self, keys: Iterable[str]) -> None:

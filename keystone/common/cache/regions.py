@@ -155,8 +155,8 @@ class Ids:
             self.store.set(key, stored, 0)
         except stores.Unavailable:
             LOG.warning(
-                'The cache did not take the new id of a region. This process '
-                'uses no value of that region until it does.'
+                'Failed to store the new id of a cache region. This process '
+                'bypasses the region until the id is stored.'
             )
             return False
         with self._lock:
@@ -190,7 +190,7 @@ class Ids:
                 elif self._see(key, stored):
                     return value.payload, True
                 else:
-                    LOG.info('An outdated id of a region is replaced.')
+                    LOG.info('Replacing an outdated id of a cache region.')
                     self._write(key, b'')
         except stores.Unavailable:
             pass
@@ -260,7 +260,7 @@ def unpack(region: dogpile_region.CacheRegion, stored: bytes) -> Any:
             region.deserializer(payload), jsonutils.loads(head)
         )
     except Exception as error:
-        LOG.warning('A cached value is not readable: %s', type(error).__name__)
+        LOG.warning('Unreadable cached value: %s', type(error).__name__)
         return None
 
 

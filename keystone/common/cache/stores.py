@@ -144,10 +144,10 @@ class Breaker:
             if type(error) in self._refusals:
                 raise Unavailable() from error
             self._rests_until = self._clock() + _REST
-            # No text of the error: it can name accounts.
+            # The error message may contain credentials.
             LOG.warning(
-                'The cache has failed: %(error)s. It is not asked for the '
-                'next %(rest)d seconds.',
+                'Cache error: %(error)s. Bypassing the cache for %(rest)d '
+                'seconds.',
                 {'error': type(error).__name__, 'rest': _REST},
             )
             raise Unavailable() from error

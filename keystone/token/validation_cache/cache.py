@@ -387,8 +387,8 @@ class Records:
             except NotKept as reason:
                 self.note(f'not_kept: {reason}')
             except Exception as error:
-                # Its text may name the token.
-                LOG.debug('No record of a token: %s', type(error).__name__)
+                # The error message may contain the token.
+                LOG.debug('Failed to record token: %s', type(error).__name__)
 
         with request_values.reading_ahead(), facts.tracing() as trace:
             yield keep
@@ -597,8 +597,8 @@ def made(wanted: Wanted) -> Any:
         RECORDS.note(f'not_kept: {reason}')
         RECORDS.never_keep(wanted)
     except Exception as error:
-        # The usual way tells the client. Its text may name the token.
-        LOG.debug('No record of a token: %s', type(error).__name__)
+        # Normal processing reports it. The message may contain the token.
+        LOG.debug('Failed to record token: %s', type(error).__name__)
     return None
 
 
@@ -635,10 +635,8 @@ def _found(token: str, make: bool) -> Any:
             if record is None and make:
                 record = made(wanted)
     except Exception as error:
-        # Its text may name the token.
-        LOG.warning(
-            'Cannot use the validation cache: %s', type(error).__name__
-        )
+        # The error message may contain the token.
+        LOG.warning('Failed to use validation cache: %s', type(error).__name__)
     return record
 
 

@@ -207,7 +207,7 @@ class MatchingTests(unit.BaseTestCase):
         self.assertMatch(blank, token_values(user_id='x'))
         self.assertMatch(blank, token_values(user_id='y'))
         self.assertNoMatch(blank, token_values(issued_at=ISSUED + SECOND))
-        self.assertEqual(1, log.output.count('without any attribute'))
+        self.assertEqual(1, log.output.count('without attributes'))
 
     def test_named_events_are_not_logged(self):
         log = self.useFixture(fixtures.FakeLogger())

@@ -271,7 +271,7 @@ class AfterRevocationTests(PruneTestCase):
         self.pruning.run(self.driver)
 
         self.assertEqual(1, self.pruning.counts['failed'])
-        self.assertIn('Cannot prune the revocation events', self.log.output)
+        self.assertIn('Failed to prune revocation events', self.log.output)
 
     def test_not_in_a_transaction_of_the_caller(self):
         self.expired(1)

@@ -871,7 +871,7 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
         self.assertValid(events, user_id='a')
         self.take_away()
         self.load(events)
-        self.assertIn('Cannot load the revocation events', self.log.output)
+        self.assertIn('Failed to load revocation events', self.log.output)
         self.assertRaises(
             db_exception.DBError, events.is_revoked, self.token()
         )

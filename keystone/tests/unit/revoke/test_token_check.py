@@ -24,7 +24,7 @@ PROVIDERS = provider_api.ProviderAPIs
 
 
 class OtherDriver(driver_base.RevokeDriverBase):
-    """A driver as others write it: it has no incremental read."""
+    """A driver of a third party, without incremental reads."""
 
     def __init__(self):
         self.events = []
@@ -104,7 +104,7 @@ class TokenCheckTests(base.TokenTestCase):
 
         self.assertUserRevoked()
         self.assertEqual(3, len(driver.asked))
-        self.assertEqual(1, self.log.output.count('has no incremental read'))
+        self.assertEqual(1, self.log.output.count('incremental reads'))
 
     def test_revocation_shows_in_the_list_of_events(self):
         self.manager.revoke_by_user('a')

@@ -42,7 +42,7 @@ def _tell(found, client):
         for (cache, what), number in sorted(found.items()):
             caches.setdefault(cache, []).append(f'{what} {number}')
         LOG.debug(
-            'Use of the caches: %s',
+            'Cache usage: %s',
             '; '.join(f'{name}: {", ".join(n)}' for name, n in caches.items()),
         )
     if client is not None:

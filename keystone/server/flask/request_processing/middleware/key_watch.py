@@ -54,7 +54,7 @@ class Watcher:
                 # Not set up; what needs it says so.
                 continue
             except Exception as error:
-                self._tell(one.key_repository, [f'cannot record: {error}'])
+                self._tell(one.key_repository, [f'failed to record: {error}'])
                 continue
             self._tell(one.key_repository, list(found.differences()))
 
@@ -66,5 +66,5 @@ class Watcher:
     def _tell(self, path, words):
         if words != self._told.get(path, []):
             self._told[path] = words
-            for line in words or ['the nodes have the same keys']:
+            for line in words or ['all nodes have the same keys']:
                 LOG.warning('Keys in %s: %s', path, line)

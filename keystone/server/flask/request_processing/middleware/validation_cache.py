@@ -54,7 +54,7 @@ class ValidationCacheMiddleware:
                 # it. Its text may name what was looked up: a token, for one.
                 self.cache.note('bypass: error')
                 LOG.warning(
-                    'Cannot use the validation cache: %s', type(error).__name__
+                    'Failed to use validation cache: %s', type(error).__name__
                 )
                 answer = None
             if answer is None:
@@ -113,7 +113,7 @@ class ValidationCacheMiddleware:
             )
         except Exception as error:
             # It must not reach the client that is being answered.
-            LOG.warning('Cannot keep headers: %s', type(error).__name__)
+            LOG.warning('Failed to keep headers: %s', type(error).__name__)
 
     def _ask(self, environ: dict, start_response: Any) -> Any:
         def learn(status: str, sent: list, *exc_info: Any) -> Any:
