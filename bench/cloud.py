@@ -77,7 +77,7 @@ def account(admin):
     role = _role(admin, token)
     name = f'ks-bench-{secrets.token_hex(4)}'
     password = secrets.token_urlsafe(18)
-    progress.step(f'making the project and the user {name}')
+    progress.step(f'creating the project and the user {name}')
     with contextlib.ExitStack() as stack:
         made = {}
         for kind, more in (('project', {}), ('user', {'password': password})):
@@ -115,5 +115,5 @@ def _remove(admin, kind, name, domain):
         for one in client.find(admin, token, f'/{kind}s', query):
             client.delete(admin, token, f'/{kind}s/{one["id"]}')
     except errors.Error as error:
-        raise errors.Error(f'the {kind} {name} may be left: {error}')
-    progress.step(f'the {kind} {name} is removed')
+        raise errors.Error(f'the {kind} {name} was not removed: {error}')
+    progress.step(f'the {kind} {name} was removed')

@@ -18,7 +18,7 @@ def login(variables):
     kind = variables.get('OS_AUTH_TYPE') or 'password'
     if kind not in _TYPES:
         raise errors.UsageError(
-            f'OS_AUTH_TYPE is {kind}; only passwords will do'
+            f'OS_AUTH_TYPE is {kind}; only passwords are supported'
         )
     user = _named(variables, 'USER', 'OS_USERNAME')
     user['password'] = _needed(variables, 'OS_PASSWORD')

@@ -39,7 +39,7 @@ class Lines:
         answer = self._process.stdout.readline()
         if not answer:
             self.__exit__()
-            raise errors.Error('the proxy that delays did not start')
+            raise errors.Error('the delay proxy did not start')
         self.places = json.loads(answer)
         return self
 

@@ -244,7 +244,7 @@ def _check(text):
     if refused or failed:
         raise errors.Error(
             f'of {_answered(text)} requests under load {refused} were '
-            f'refused, and {failed} broken off or answered differently'
+            f'rejected, and {failed} aborted or answered differently'
         )
 
 

@@ -62,5 +62,5 @@ def _version(command):
     done = subprocess.run(words, capture_output=True, text=True)
     found = re.search(r'\d+\.\d[\w.-]*', done.stdout + done.stderr)
     if not found:
-        raise errors.Error(f'{words[0]} does not tell its version')
+        raise errors.Error(f'{words[0]} does not report its version')
     return found[0]

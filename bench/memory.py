@@ -65,7 +65,7 @@ def _note(measured, side, kind, found):
         measured.setdefault((kind, number), {})[side.name] = one
         progress.step(
             f'{kind}, {number}, {side.name}: '
-            f'{statistics.mean(one["pss"]) / _MIB:.1f} MiB for each process'
+            f'{statistics.mean(one["pss"]) / _MIB:.1f} MiB per process'
         )
 
 

@@ -175,7 +175,7 @@ def beside_load(side, rows, seconds):
         summary = pruner.result()
     after = side.sql.locks(side.database)
     if not complete:
-        raise errors.Error('the pruner was done within one slice of time')
+        raise errors.Error('the pruner finished within one time slice')
     quiet += [part('quiet, after') for _ in range(SLICES)]
     return {
         'quiet': quiet,

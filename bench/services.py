@@ -48,7 +48,7 @@ def run(plan):
     """
     experiment = service_cases.Experiment(plan)
     with rig.both(plan) as sides:
-        progress.step('making users')
+        progress.step('creating users')
         experiment.make(sides)
         # That with other processes is the last one.
         for case in CASES:

@@ -238,7 +238,7 @@ def _checked(text):
     if found['refused'] or found['failed']:
         raise errors.Error(
             f'of {found["requests"]} requests under load {found["refused"]} '
-            f'were refused, and {found["failed"]} broken off'
+            f'were rejected, and {found["failed"]} aborted'
         )
     return found
 

@@ -14,8 +14,8 @@ from patchset import errors
 from patchset.commands import python
 
 DESCRIPTION = (
-    'A Keystone that answers at once: assemble, serve, test and package '
-    'upstream Keystone with the revocation and caching patch set.'
+    'Assemble, serve, test and package upstream Keystone with the '
+    'revocation and caching patch set.'
 )
 
 _CODES = {errors.UsageError: 2, errors.NotInstalled: 3}
@@ -39,9 +39,9 @@ def parser():
 
 
 def parse(words):
-    """Parse a command line, options among its other words included."""
+    """Parse a command line whose options and words may be mixed."""
     top = parser()
-    # argparse takes the words before an option for all there are.
+    # argparse stops collecting words at the first option.
     args, more = top.parse_known_args(words)
     if more and ('words' not in args or any(w[:1] == '-' for w in more)):
         top.error(f'unrecognized arguments: {" ".join(more)}')
@@ -53,8 +53,8 @@ def parse(words):
 def main(argv=None):
     """Run one command.
 
-    :returns: the exit code: 0 done, 1 failed, 2 wrong usage, 3 a program or
-        a system package is missing, 130 Ctrl-C
+    :returns: the exit code: 0 success, 1 failure, 2 usage error, 3 missing
+        program or system package, 130 Ctrl-C
     """
     words = sys.argv[1:] if argv is None else argv
     if words[:1] == ['python']:

@@ -8,7 +8,7 @@ from patchset import pins
 def add_release(parser, new=False):
     """Add ``--release``; :func:`pin` reads it.
 
-    :param new: whether a release that is not there yet makes sense
+    :param new: whether to accept a release that does not exist yet
     """
     known = ', '.join(pins.releases())
     parser.add_argument(
@@ -25,7 +25,7 @@ def add_stock(parser):
     parser.add_argument(
         '--stock',
         action='store_true',
-        help='use upstream as it is, without the patch set',
+        help='use unmodified upstream, without the patch set',
     )
 
 

@@ -27,7 +27,7 @@ def address(url):
         or parts.path not in ('', '/')
     ):
         raise errors.UsageError(
-            f'cache URL {url!r}: it should read memcached://HOST:PORT'
+            f'cache URL {url!r}: expected memcached://HOST:PORT'
         )
     return parts.hostname, port
 
@@ -48,7 +48,7 @@ def check(url):
         raise errors.Error(f'no memcached at {host}:{port}: {reason}')
     if not answer.startswith(b'VERSION '):
         raise errors.Error(
-            f'no memcached at {host}:{port}: what listens there is another '
+            f'no memcached at {host}:{port}: the port is in use by another '
             f'program'
         )
 

@@ -70,7 +70,7 @@ class Deployment:
     ):
         if processes > 1 and not cache and 'cache' not in (options or {}):
             raise errors.UsageError(
-                f'{processes} processes need a cache that they share'
+                f'{processes} processes require a shared cache'
             )
         self.tree = tree
         self.environment = environment
@@ -178,8 +178,8 @@ class Deployment:
             if found['admin']:
                 raise errors.Error(
                     f'{database_url.redacted(self.database)} already has an '
-                    f'admin whose password is not in {self.state.path}: give '
-                    f'one, which will then be set, or another database'
+                    f'admin whose password is not in {self.state.path}: set '
+                    f'a new password, or choose another database'
                 )
             kept = secrets.token_urlsafe(18)
             self.password_is_new = True

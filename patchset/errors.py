@@ -4,7 +4,7 @@
 
 
 class Error(Exception):
-    """Something the user can mend; printed as one line, without a trace."""
+    """An error the user can fix; printed as one line without a traceback."""
 
 
 class NotInstalled(Error):
@@ -12,4 +12,4 @@ class NotInstalled(Error):
 
 
 class UsageError(Error):
-    """The command line asks for something that makes no sense (exit 2)."""
+    """The command line is invalid (exit 2)."""

@@ -71,7 +71,7 @@ def render(options):
 def _text(name, value):
     text = str(value)
     if '\n' in text or '\r' in text:
-        raise errors.Error(f'option {name}: a value has one line')
+        raise errors.Error(f'option {name} must be a single line')
     if text != text.strip() or text[:1] in ('"', "'"):
         text = f'"{text}"'  # the reader strips one pair of quotes
     return text.replace('$', '$$')

@@ -19,6 +19,6 @@ def exclusive(path):
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress.step(f'waiting for another ./ks that makes {path.name}')
+            progress.step(f'waiting for another ./ks to create {path.name}')
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield

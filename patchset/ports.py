@@ -23,11 +23,11 @@ def check(port):
             probe.bind(('127.0.0.1', port))
             probe.listen()
         except PermissionError:
-            raise errors.Error(f'port {port}: this user may not listen on it')
+            raise errors.Error(f'port {port}: not permitted for this user')
         except OSError:
             who = holder(port) or 'another program'
             raise errors.Error(
-                f'port {port} of 127.0.0.1 is taken by {who}; stop it, or '
+                f'port {port} of 127.0.0.1 is in use by {who}; stop it, or '
                 f'choose another port'
             )
 

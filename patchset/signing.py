@@ -21,7 +21,7 @@ def signer(text):
     found = _SIGNER.fullmatch(text.strip())
     if not found or not text.isprintable():
         raise errors.UsageError(
-            f'--signoff: {text!r} is not in the form "Name <address>"'
+            f'--signoff: {text!r} must have the form "Name <address>"'
         )
     return found[1], found[2]
 

@@ -59,8 +59,8 @@ class State:
         # A folder with other people's files in it is not made private.
         elif not (self.path / 'lock').exists() and any(self.path.iterdir()):
             raise errors.Error(
-                f'{self.path} holds files that are not a Keystone\'s; choose '
-                f'an empty or a new folder'
+                f'{self.path} contains unrelated files; choose an empty or '
+                f'new folder'
             )
         self.path.chmod(0o700)
         (self.path / 'keystone.conf.d').mkdir(mode=0o700, exist_ok=True)

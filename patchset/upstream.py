@@ -67,7 +67,7 @@ def _verify(pin, archive):
         raise errors.Error(
             f'{pin.file}: wrong sha256: the pin of {pin.release} says '
             f'{pin.sha256}, the file {archive} has {found}; nothing was '
-            f'unpacked: mend the pin or remove that file'
+            f'unpacked; fix the pin or remove that file'
         )
 
 

@@ -2,43 +2,43 @@
 
 """Measure stock and patched Keystone side by side.
 
-Both run at the same time on this machine, with the same database server and
-a memcached each, and take turns under the load of ApacheBench, wrk or hey
-(loopback only). What counts is how the two compare: absolute figures are this
-machine's, and only an idle machine gives any.
+Both run at the same time on this machine, with a common database server and
+one memcached each, and are loaded in turns by ApacheBench, wrk or hey, over
+loopback only. Compare the two: absolute figures depend on the machine and are
+only meaningful if it is otherwise idle.
 
 experiments:
-  tokens       tokens created and validated, with memcached and without a cache
-  revocations  validations per second against live revocation events
-  mixed        validations per second while other tokens are revoked
-  prune        what expired events cost a revocation, and their removal
-  warm         one token validated again and again, and at a steady rate
-  catalog      validations and rescopings per second against the endpoints
-  formats      Fernet and JWS tokens created and validated
-  s3           signed requests of S3 and EC2 checked per second
-  radosgw      requests of S3 through a RadosGW that asks Keystone
-  rotation     validations per second of very many tokens in turns
-  living       validations per second while others write
-  services     each token validated once by each service, processes and nodes
-  memory       of a worker process, by live events and by validated tokens
-  rally        seven scenarios of Rally, with the share of statements that read
+  tokens       token creation and validation, with memcached and without cache
+  revocations  validation rate by number of live revocation events
+  mixed        validation rate while other tokens are revoked
+  prune        cost of expired events for a revocation, and of pruning
+  warm         repeated validation of one token, closed loop and fixed rate
+  catalog      validation and rescoping rates by number of endpoints
+  formats      creation and validation of Fernet and JWS tokens
+  s3           verification rate of signed S3 and EC2 requests
+  radosgw      S3 requests through a RadosGW that uses Keystone
+  rotation     validation rate with a large set of tokens in turn
+  living       validation rate during concurrent writes
+  services     validation of each token once per service, process and node
+  memory       memory of a worker process, by live events and tokens
+  rally        seven Rally scenarios, with the share of read statements
 
-all runs them one after the other. One that fails does not keep the others from
-running; it is named at the end. One that needs packages of its own, as radosgw
-does, is left out by a user who cannot install them.
+all runs every experiment in turn; a failed experiment does not stop the others
+and is listed at the end. An experiment that needs additional packages, such as
+radosgw, is skipped if the user cannot install them.
 
-At the end the results of the folder are drawn on one page, report.html there,
-which needs no other file, and each chart once more as SVG. report does that
-alone: it is no experiment, and starts no server.
+Afterwards, the results in the folder are rendered into a self-contained
+report.html there, and each chart as SVG. report only does that, without
+starting a server.
 
-compare says how far the ratios of two folders are from each other: that of
---out and that of --with, such as of a run and the same one repeated.
+compare shows the differences between the ratios of two folders, those of --out
+and --with, for example of two runs of the same experiment.
 
-With --against, one Keystone that runs already is measured instead, with an
-account that the OS_* variables of an openrc name; it says before what it
-makes and leaves there. For revocations, mixed and tokens.
+--against measures an existing Keystone instead, with the account given by the
+OS_* variables of an openrc, after listing what it creates and leaves there. It
+works with revocations, mixed and tokens.
 
-Ctrl-C leaves nothing running.
+Ctrl-C stops everything that was started.
 """
 
 import argparse
@@ -69,7 +69,7 @@ from patchset import progress
 from patchset import stopping
 from patchset import system
 
-_FARTHEST = 1000  # milliseconds; no two places on earth are as far apart
+_FARTHEST = 1000  # milliseconds of round trip; more than around the earth
 
 _MOST = 1000  # rounds of writes per second
 
@@ -87,8 +87,8 @@ def add_arguments(parser):
         '--scale',
         choices=('small', 'full'),
         default='small',
-        help='small: a few minutes, 25 for all; full: up to an hour, for '
-        'rally somewhat more (default: %(default)s)',
+        help='small: a few minutes, 25 for all; full: up to an hour, slightly '
+        'more for rally (default: %(default)s)',
     )
     parser.add_argument(
         '--kind',
@@ -114,13 +114,13 @@ def add_arguments(parser):
     parser.add_argument(
         '--no-token-caching',
         action='store_true',
-        help='switch [token] caching off on both sides',
+        help='disable [token] caching on both sides',
     )
     parser.add_argument(
         '--database',
         choices=tuple(databases.ALL),
-        help='where both keep their data (default: mariadb; for rally at '
-        'full scale each of them)',
+        help='database server (default: mariadb; each of them for rally at '
+        'full scale)',
     )
     parser.add_argument(
         '--delay',
@@ -128,36 +128,36 @@ def add_arguments(parser):
         type=milliseconds,
         default=[],
         metavar='MS',
-        help='rally: how far away the database, or the nodes of a cluster '
-        'from each other, are, in milliseconds there and back; may be '
-        'repeated (default: 0, at full scale 0 and 100)',
+        help='rally: round trip time in milliseconds to the database, or '
+        'between the nodes of a cluster; may be repeated (default: 0, at full '
+        'scale 0 and 100)',
     )
     parser.add_argument(
-        '--against', metavar='URL', help='measure the Keystone at this address'
+        '--against', metavar='URL', help='measure the Keystone at this URL'
     )
     parser.add_argument(
         '--yes',
         action='store_true',
-        help='--against: do not ask before anything is made there',
+        help='--against: do not ask for confirmation',
     )
     parser.add_argument(
         '--out',
         metavar='DIR',
         type=pathlib.Path,
         default=paths.BUILD / 'bench',
-        help='folder of the results, as JSON (default: %(default)s)',
+        help='folder for the results, as JSON (default: %(default)s)',
     )
     parser.add_argument(
         '--with',
         dest='other',
         metavar='DIR',
         type=pathlib.Path,
-        help='compare: folder of other results',
+        help='compare: folder with the other results',
     )
 
 
 def milliseconds(word):
-    """A word of the command line as a whole number of milliseconds."""
+    """Parse a whole number of milliseconds."""
     number = int(word)
     if not 0 <= number <= _FARTHEST:
         raise argparse.ArgumentTypeError(
@@ -167,7 +167,7 @@ def milliseconds(word):
 
 
 def rate(word):
-    """A word of the command line as a number per second, above 0."""
+    """Parse a positive rate per second."""
     number = float(word)
     if not 0.01 <= number <= _MOST:
         raise argparse.ArgumentTypeError(
@@ -177,18 +177,18 @@ def rate(word):
 
 
 def run(args):
-    """Run one experiment, or all, or draw what they gave."""
+    """Run one experiment or all, or render the results."""
     if args.kind and args.experiment != 'revocations':
-        raise errors.UsageError('--kind goes with revocations')
+        raise errors.UsageError('--kind requires revocations')
     check_cases(args)
     if args.delay and args.experiment != 'rally':
-        raise errors.UsageError('--delay goes with rally')
+        raise errors.UsageError('--delay requires rally')
     if (args.experiment == 'compare') != (args.other is not None):
-        raise errors.UsageError('compare and --with go together')
+        raise errors.UsageError('compare and --with require each other')
     filled = ('catalog', 'warm', 'all')
     foreign = args.database not in (None, 'mariadb')
     if foreign and args.experiment in filled:
-        raise errors.UsageError('the catalog is filled in the SQL of mariadb')
+        raise errors.UsageError('catalog and warm require --database mariadb')
     if args.against:
         check_against(args)
     stopping.in_order()
@@ -208,43 +208,43 @@ def run(args):
 
 
 def check_cases(args):
-    """Refuse cases and rates that an experiment does not have."""
+    """Reject cases and rates that an experiment does not support."""
     cases = getattr(experiments.ALL.get(args.experiment), 'CASES', ())
     for case in args.case:
         if case not in cases:
             raise errors.UsageError(
-                f'{args.experiment} has no case {case}, but '
+                f'{args.experiment} has no case {case}; its cases are: '
                 f'{", ".join(cases) or "none"}'
             )
     if args.rate and args.experiment != 'living':
-        raise errors.UsageError('--rate goes with living')
+        raise errors.UsageError('--rate requires living')
 
 
 def check_against(args):
-    """Refuse what does not go with an existing Keystone."""
+    """Reject options that do not apply to an existing Keystone."""
     if args.experiment not in experiments.of_api():
         raise errors.UsageError(
-            f'--against goes with {", ".join(experiments.of_api())}: the '
-            f'others need the tables, the caches or the options of Keystone'
+            f'--against requires {", ".join(experiments.of_api())}: other '
+            f'experiments need access to the database, caches or options'
         )
     if args.kind or args.no_token_caching or args.database:
         raise errors.UsageError(
-            '--kind, --no-token-caching and --database do not go with '
-            '--against: it measures what is there'
+            '--kind, --no-token-caching and --database cannot be used with '
+            '--against'
         )
 
 
 def measure_cloud(pin, args):
-    """Measure an existing Keystone, if that is wanted."""
+    """Measure an existing Keystone, after confirmation."""
     account = cloud.Account(cloud.normalise(args.against), dict(os.environ))
-    client.login(account)  # says what is missing
+    client.login(account)  # fails if anything is missing
     for line in announcement(account, args.experiment, args.scale):
         progress.say(line)
     if not args.yes:
         if not sys.stdin.isatty():
-            raise errors.UsageError('nobody can be asked here: add --yes')
-        if input('Go on? [y/N] ').strip().lower() not in ('y', 'yes'):
-            raise errors.Error('nothing was done')
+            raise errors.UsageError('not a terminal: confirm with --yes')
+        if input('Continue? [y/N] ').strip().lower() not in ('y', 'yes'):
+            raise errors.Error('cancelled')
     args.out.mkdir(parents=True, exist_ok=True)
     system.ensure('load')
     chosen = plan.Plan(pin=pin, scale=args.scale, against=account)
@@ -266,33 +266,31 @@ def measure_cloud(pin, args):
 
 
 def announcement(account, name, scale):
-    """What is about to be made at an existing Keystone: lines.
+    """Describe what is created in an existing Keystone, in lines.
 
     :param name: the experiment
     """
     issued, revoked = experiments.ALL[name].footprint(scale)
-    yield f'{account.url} will be under load. This is made there:'
+    yield f'{account.url} will be under load. This creates there:'
     yield (
-        'a project and a user, both named ks-bench-..., and a grant of the '
-        'role member or reader; they are removed at the end, also after '
-        'Ctrl-C'
+        'a project and a user, both named ks-bench-..., with the role member '
+        'or reader; they are removed at the end, also after Ctrl-C'
     )
     yield (
-        f'{issued:,} tokens of that user, which nothing but time removes; '
-        'they are not valid any more when the user is gone'
+        f'{issued:,} tokens of that user, which become invalid when the user '
+        'is removed'
     )
     if revoked:
         yield (
-            f'revocation events of {revoked:,} of them, one or two each, '
-            'which stay until Keystone removes them; until then they may make '
-            'it slower'
+            f'one or two revocation events for each of {revoked:,} tokens; '
+            'they may slow down Keystone until it prunes them'
         )
 
 
 def everything(pin, args):
-    """Run all experiments, and write the page about what they gave.
+    """Run all experiments, and write the report.
 
-    :raises patchset.errors.Error: some failed; it names them
+    :raises patchset.errors.Error: some failed; lists them
     """
     names = [name for name in experiments.ALL if installed(name)]
     with prepared.Prepared() as kept:
@@ -307,22 +305,22 @@ def everything(pin, args):
 
 
 def installed(name):
-    """Whether the packages that an experiment alone needs are there.
+    """Whether the additional packages of an experiment are installed.
 
-    Root gets them installed; for another user it says what is left out.
+    Installs them as root; otherwise reports that the experiment is skipped.
     """
     profile = getattr(experiments.ALL[name], 'PACKAGES', None)
     try:
         if profile:
             system.ensure(profile)
     except errors.NotInstalled as error:
-        progress.step(f'{name} is left out: {error}')
+        progress.step(f'skipping {name}: {error}')
         return False
     return True
 
 
 def in_turn(names, measure):
-    """Do something for each name, whatever becomes of the others.
+    """Run a function for each name, even if it fails for some.
 
     :param measure: function of a name
     :returns: {name: why it failed}
@@ -343,9 +341,9 @@ def in_turn(names, measure):
 
 
 def compare(folder, other):
-    """Show how far the results of two folders are from each other.
+    """Show the differences between the results of two folders.
 
-    :raises patchset.errors.Error: they have no results of the same name
+    :raises patchset.errors.Error: they have no results in common
     """
     rows = repeated.compare(folder, other)
     if not rows:
@@ -354,7 +352,7 @@ def compare(folder, other):
 
 
 def report(folder):
-    """Write the page about the results in a folder."""
+    """Write the report about the results in a folder."""
     if not list(folder.glob('*.json')):
         raise errors.Error(f'{folder} has no results')
     venv = environment.Environment(pins.newest(), 'bench').ensure()
@@ -376,7 +374,7 @@ def databases_of(name, args):
 
 
 def command(name, args):
-    """The command line that repeats a run, whatever its folder was.
+    """The command line that repeats a run, except for its folder.
 
     :param name: the experiment
     """
@@ -394,7 +392,7 @@ def command(name, args):
 
 
 def measure(pin, name, args, kept=None):
-    """Run one experiment, write down what it gave, and show it.
+    """Run one experiment, and write and show its results.
 
     :param name: the experiment
     :param kept: a :class:`bench.prepared.Prepared`, for several of them
@@ -434,7 +432,7 @@ def measure(pin, name, args, kept=None):
 
 
 def fill_in(result, experiment, chosen):
-    """Run an experiment, and add what it gave to its result.
+    """Run an experiment, and add its measurements to the result.
 
     :param chosen: a :class:`bench.plan.Plan`
     """
@@ -444,13 +442,13 @@ def fill_in(result, experiment, chosen):
 
 
 def write(path, result):
-    """Write down what a run gave, and show it."""
+    """Write the results of a run, and show them."""
     path.write_text(json.dumps(result, indent=2) + '\n')
     experiment = experiments.ALL[result['experiment']]
     progress.say(experiment.text(result['points']))
     if result['steal'] >= 0.01:
         progress.say(
-            f'{result["steal"]:.0%} of the time was stolen by the host of '
-            'this machine; rates leave it out'
+            f'{result["steal"]:.0%} of the CPU time was stolen by the host; '
+            'rates exclude it'
         )
     progress.say(path)

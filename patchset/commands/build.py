@@ -2,7 +2,7 @@
 
 """Build the wheel that is installed over stock Keystone with pip.
 
-The same inputs give the same bytes, on every machine.
+The build is reproducible: the same inputs give the same bytes.
 """
 
 from patchset import arguments

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Show which lines the unit tests reach.
+"""Measure the coverage of the unit tests.
 
-Runs what `./ks test unit` runs, and measures the tooling and the Keystone
-modules that the topics add or change. The report goes to build/cover/.
+Runs the same tests as `./ks test unit` and measures the tooling and the
+Keystone modules that the topics add or change. The report is written to
+build/cover/.
 """
 
 import os
@@ -19,7 +20,7 @@ from patchset import series
 from patchset.testing import options
 from patchset.testing import unit
 
-HELP = 'show which lines the unit tests reach'
+HELP = 'measure the coverage of the unit tests'
 
 
 def add_arguments(parser):
@@ -28,7 +29,7 @@ def add_arguments(parser):
     parser.add_argument(
         'expression',
         nargs='?',
-        help='regular expression that the ids of the tests must match',
+        help='regular expression that selects tests by id',
     )
 
 

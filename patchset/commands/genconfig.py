@@ -2,7 +2,7 @@
 
 """Write a sample keystone.conf with every option of the patched Keystone.
 
-Each option stands there with its default and its help text, commented out.
+Each option is listed with its default and its help text, commented out.
 """
 
 import pathlib

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Run Python with the patched (or the stock) Keystone importable.
+"""Run Python with the patched (or stock) Keystone importable.
 
-All that follows the options goes to Python: -c COMMAND, -m MODULE, a script
-with its arguments, or nothing for a prompt.
+Arguments after the options are passed to Python: -c COMMAND, -m MODULE, a
+script with its arguments, or nothing for a prompt.
 """
 
 import os
@@ -23,7 +23,7 @@ def add_arguments(parser):
 
 
 def split(words):
-    """Set Python's own arguments apart from this command's, by ``--``."""
+    """Separate Python's own arguments from this command's by ``--``."""
     for number, word in enumerate(words):
         previous = words[number - 1] if number else ''
         own = word in ('-h', '--help', '--stock', '--', '--release')
@@ -33,7 +33,7 @@ def split(words):
 
 
 def run(args):
-    """Become that Python."""
+    """Replace this process with that Python."""
     pin = arguments.pin(args)
     tree = trees.get(pin, args.stock)
     where = environment.Environment(pin.release, 'run').ensure()

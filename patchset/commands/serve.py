@@ -2,17 +2,17 @@
 
 """Run a Keystone on 127.0.0.1 until Ctrl-C or SIGTERM.
 
-What is missing is made first: the patched tree, the keys, the database's
-schema, the user admin. Without --database and --cache it needs no service:
-the database is an SQLite file and the cache is in the process.
+The patched tree, the keys, the database schema and the user admin are created
+first if missing. Without --database and --cache no other service is needed:
+the database is an SQLite file, and the cache is in the process.
 
-The admin's password is random unless the variable OS_BOOTSTRAP_PASSWORD or
---admin-password-file gives one. It is shown once, and kept with the rest of
-the admin's environment in the state folder, in files that only their owner
-can read. To change it, give another one.
+The password of admin is random unless set by OS_BOOTSTRAP_PASSWORD or
+--admin-password-file. It is printed once and stored with the rest of the
+environment in the state folder, in files readable only by their owner. To
+change the password, set a new one.
 
-Options of your own for Keystone belong in keystone.conf.d/*.conf in the
-state folder; policy rules in policy.yaml there.
+Put additional Keystone options in keystone.conf.d/*.conf in the state folder,
+and policy rules in policy.yaml there.
 """
 
 import argparse
@@ -38,7 +38,7 @@ HELP = 'run a patched (or stock) Keystone on 127.0.0.1'
 
 
 class Terminated(BaseException):
-    """SIGTERM or SIGHUP came."""
+    """SIGTERM or SIGHUP was received."""
 
 
 def add_arguments(parser):
@@ -60,20 +60,20 @@ def add_arguments(parser):
     parser.add_argument(
         '--cache',
         metavar='memcached://HOST:PORT',
-        help='a memcached to cache in (default: a cache in the process)',
+        help='memcached server to use (default: an in-process cache)',
     )
     parser.add_argument(
         '--state',
         metavar='DIR',
         type=pathlib.Path,
-        help='folder of the keys, the database, the log and the admin\'s '
-        'environment (default: build/serve/RELEASE, with -stock for stock)',
+        help='folder for keys, database, log and the environment of admin '
+        '(default: build/serve/RELEASE, with -stock for stock)',
     )
     parser.add_argument(
         '--admin-password-file',
         metavar='FILE',
         type=pathlib.Path,
-        help="file with the admin's new password on its first line",
+        help='file with the new password of admin on its first line',
     )
 
 
@@ -92,7 +92,7 @@ def run(args):
 
 
 def _serve(args, stopper):
-    # What can be wrong with the arguments is told before any download.
+    # Report invalid arguments before any download.
     pin = arguments.pin(args)
     password = _password(args)
     if args.database:
@@ -135,7 +135,7 @@ class _Stopper:
 
     def __init__(self):
         for number in (signal.SIGTERM, signal.SIGHUP):
-            # Under nohup a SIGHUP stays without effect.
+            # Under nohup, SIGHUP stays ignored.
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._raise)
 
@@ -145,7 +145,7 @@ class _Stopper:
 
     @staticmethod
     def deafen():
-        """From now on nothing interrupts the orderly end."""
+        """Ignore further signals during shutdown."""
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             signal.signal(number, signal.SIG_IGN)
 
@@ -153,14 +153,14 @@ class _Stopper:
 def _port(text):
     number = int(text) if text.isdecimal() else 0
     if not 0 < number < 65536:
-        raise argparse.ArgumentTypeError('a port is a number, 1 to 65535')
+        raise argparse.ArgumentTypeError('must be a port from 1 to 65535')
     return number
 
 
 def _password(args):
-    """The password that the user gives; None if there is none.
+    """The password that the user provides, or None.
 
-    :raises patchset.errors.UsageError: it is empty or cannot be read
+    :raises patchset.errors.UsageError: the file is empty or unreadable
     """
     if args.admin_password_file:
         try:
@@ -177,7 +177,7 @@ def _password(args):
 
 
 def _tell(keystone):
-    """Print where Keystone is and how to talk to it."""
+    """Print the address of Keystone and how to use it."""
     shown = dict(keystone.credentials)
     if not keystone.password_is_new:
         del shown['OS_PASSWORD']
@@ -185,7 +185,7 @@ def _tell(keystone):
     source = f'. {shlex.quote(str(keystone.openrc))}'
     lines = [
         '',
-        f'Keystone answers on {keystone.url}',
+        f'Keystone is running at {keystone.url}',
         '',
         *openrc.exports(shown),
     ]
@@ -196,13 +196,13 @@ def _tell(keystone):
         f'openrc:      {keystone.openrc}',
         f'clouds.yaml: {keystone.clouds} (cloud "keystone")',
         '',
-        'A first request, in another terminal:',
+        'To send a request, in another terminal:',
         f'  {source}',
         f'  {client} token issue',
         'or without the client:',
         f'  curl {keystone.url}',
         '',
-        'Ctrl-C stops it.',
+        'Press Ctrl-C to stop.',
     ]
     progress.say('\n'.join(lines))
     sys.stdout.flush()

@@ -2,34 +2,34 @@
 
 """Test the patched Keystone, in parts.
 
-  quick        some of each kind, in under two minutes once all is installed:
-               the patches' form, proof, unit tests and a live server
-  lint         style of every file that is ours
-  unit         the tooling's own tests, and the patch set's unit tests
-  performance  the patch set's performance tests: counts, no clocks
-  areas        upstream's unit tests of what the patch set touches
+  quick        a sample of each kind, in under two minutes once everything is
+               installed: patch format, proof, unit tests and a live server
+  lint         style of every file in this repository
+  unit         unit tests of the tooling and of the patch set
+  performance  performance tests of the patch set, which count operations
+  areas        upstream's unit tests of the areas the patch set changes
   live         tempest's token tests, on MariaDB, memcached and uWSGI
-  functional   the tooling's tests that start Keystone or install it
-  proof        the topics' tests fail where their patches are not applied
-  commits      areas, and a topic's own tests, after each topic in turn
-  docs         the documentation and the release notes build
-  upstream     upstream's whole unit suite, MariaDB and PostgreSQL included
-  tempest      tempest's identity tests and keystone-tempest-plugin's
-  workers      the revocation replica against servers that fail
-  walk         random changes on stock and patched servers, all compared
+  functional   tests of the tooling that start or install Keystone
+  proof        whether the topics' tests fail without their patches
+  commits      areas and the topic's own tests, after each topic in turn
+  docs         builds of the documentation and the release notes
+  upstream     upstream's whole unit suite, with MariaDB and PostgreSQL
+  tempest      identity tests of tempest and keystone-tempest-plugin
+  workers      the revocation replica with failing servers
+  walk         random changes, compared on stock and patched servers
 
-Without a name the five from lint to live run, which takes under ten minutes
-once everything is installed. A word that names no part is a regular
-expression: only the tests whose id it matches run, and lint is left out. With
---stock, areas and live run: the stock tree has no tests of ours.
+By default, the five parts from lint to live run, in under ten minutes once
+everything is installed. A word that is not a part is a regular expression that
+selects tests by id; lint is skipped then. With --stock, the default is areas
+and live, since the stock tree has no tests of the patch set.
 
 The parts upstream and tempest compare with the stock tree: a test that passes
-there has to pass here. What stock gave is recorded for the newest release
-(patches/<release>/stock/); for others, what did not pass runs on stock too.
+there must pass here. The results of stock are recorded for the newest release
+(patches/<release>/stock/); for others, failed tests are repeated on stock.
 
-The last line counts everything: N passed, N failed. The exit code is 1 if
-something failed, and 3, without a count, if a system package is missing: all
-parts' packages are looked for before the first part starts.
+The last line shows the totals: N passed, N failed. The exit code is 1 if any
+test failed, and 3, without totals, if a system package is missing; this is
+checked for all parts before the first one starts.
 """
 
 import importlib
@@ -70,7 +70,7 @@ def add_arguments(parser):
         type=int,
         default=len(os.sched_getaffinity(0)),
         metavar='N',
-        help='processes to spread tests over (default: one per CPU, here '
+        help='number of test processes (default: one per CPU, here '
         '%(default)s)',
     )
     parser.add_argument(
@@ -78,14 +78,13 @@ def add_arguments(parser):
         action='append',
         default=[],
         dest='topics',
-        help='with the parts commits and proof: only this topic; may be '
-        'repeated',
+        help='commits, proof: test only this topic; may be repeated',
     )
     parser.add_argument(
         '--record',
         action='store_true',
-        help='with --stock and the part upstream or tempest: keep the result '
-        'as the one to compare with',
+        help='upstream, tempest: record the results as the baseline; requires '
+        '--stock',
     )
     _add_walk(parser)
     parser.add_argument(
@@ -99,22 +98,22 @@ def add_arguments(parser):
 def _add_walk(parser):
     kinds = ', '.join(story.kinds())
     for name, what, value in (
-        ('--seconds', 'how long it goes on', 60),
-        ('--seed', 'the seed of its story', 1),
+        ('--seconds', 'duration', 60),
+        ('--seed', 'seed of the random changes', 1),
     ):
         parser.add_argument(
             name,
             type=int,
             metavar='N',
             default=value,
-            help=f'with the part walk: {what} (default: %(default)s)',
+            help=f'walk: {what} (default: %(default)s)',
         )
     parser.add_argument(
         '--cache',
         choices=rig.CACHES,
         default=rig.CACHES[0],
-        help='with the part walk: whether its two nodes have one memcached or '
-        'each its own (default: %(default)s)',
+        help='walk: whether the two nodes share a memcached server or have '
+        'one each (default: %(default)s)',
     )
     parser.add_argument(
         '--without',
@@ -122,13 +121,13 @@ def _add_walk(parser):
         default=[],
         choices=story.kinds(),
         metavar='KIND',
-        help=f'with the part walk: no steps of this kind, one of: {kinds}; '
-        f'may be repeated',
+        help=f'walk: skip steps of this kind, one of: {kinds}; may be '
+        f'repeated',
     )
 
 
 def run(args):
-    """Run the parts one after the other, and sum up."""
+    """Run the parts one after the other, and print the totals."""
     parts, expression = split(args.words, STOCK if args.stock else DEFAULT)
     _check(args, parts, expression)
     pin = arguments.pin(args)
@@ -158,7 +157,7 @@ def run(args):
         for number, (part, module) in enumerate(modules.items(), 1):
             name = f'{part} ({number} of {len(modules)})'
             progress.say(f'== {name}: {module.__doc__.splitlines()[0]}')
-            with progress.doing(f'{name} goes on'):
+            with progress.doing(f'{name} still running'):
                 total += _run(part, module, chosen)
     if not total.total:
         progress.step(f'no test matches {expression}')
@@ -167,9 +166,9 @@ def run(args):
 
 
 def split(words, default=DEFAULT):
-    """Tell parts from expressions.
+    """Separate parts from expressions.
 
-    :param default: the parts to run when none is named
+    :param default: the parts to run if none is given
     :returns: a list of parts, and one regular expression or None
     :raises patchset.errors.UsageError: an expression is malformed
     """
@@ -180,8 +179,8 @@ def split(words, default=DEFAULT):
             re.compile(word)
         except re.error as error:
             raise errors.UsageError(
-                f'{word!r} is no part ({", ".join(PARTS)}) and no regular '
-                f'expression: {error}'
+                f'{word!r} is neither a part ({", ".join(PARTS)}) nor a '
+                f'regular expression: {error}'
             )
     expression = '|'.join(others) or None
     if not parts:
@@ -193,28 +192,28 @@ def split(words, default=DEFAULT):
 
 def _check(args, parts, expression):
     if args.concurrency < 1:
-        raise errors.UsageError('--concurrency: 1 or more')
+        raise errors.UsageError('--concurrency: must be 1 or greater')
     if args.topics and not set(parts) <= set(OF_TOPICS):
-        raise errors.UsageError('--topic goes with the parts commits, proof')
+        raise errors.UsageError('--topic requires the part commits or proof')
     whole = args.stock and set(parts) <= set(RECORDED) and not expression
     if args.record and not whole:
         raise errors.UsageError(
-            '--record goes with --stock, the parts upstream or tempest, and '
-            'no expression'
+            '--record requires --stock, the part upstream or tempest, and no '
+            'expression'
         )
 
 
 def _need_packages(modules):
-    """Have the system packages of all parts before the first one starts."""
+    """Ensure the system packages of all parts before the first one starts."""
     profiles = {name for module in modules for name in module.PACKAGES}
     if profiles:
         system.ensure(*sorted(profiles))
 
 
 def _run(part, module, chosen):
-    """Run one part; an error that ends it counts as one failure.
+    """Run one part; an error that aborts it counts as one failure.
 
-    :raises patchset.errors.NotInstalled: a missing program is no failed test
+    :raises patchset.errors.NotInstalled: a program is missing
     """
     start = time.monotonic()
     try:
@@ -228,7 +227,7 @@ def _run(part, module, chosen):
         if chosen.expression:
             progress.say(f'{part}: no test matches {chosen.expression}')
         else:
-            progress.say(f'FAILED {part}\nnot one test ran\n')
+            progress.say(f'FAILED {part}\nno tests ran\n')
             result = results.Result(failed=1)
     seconds = time.monotonic() - start
     progress.say(f'{part}: {result} ({seconds:.0f} s)\n')

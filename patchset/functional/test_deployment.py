@@ -104,7 +104,7 @@ class RunningTestCase(testtools.TestCase):
         other = make(folder, port=self.keystone.port)
         error = self.assertRaises(errors.Error, other.start)
         self.assertIn(f'port {self.keystone.port} of 127.0.0.1', str(error))
-        self.assertIn('is taken by uwsgi', str(error))
+        self.assertIn('is in use by uwsgi', str(error))
 
 
 class SignedTokensTestCase(testtools.TestCase):

@@ -35,7 +35,7 @@ class ServeTestCase(testtools.TestCase):
         lines = []
         for line in process.stdout:
             lines.append(line)
-            if line.startswith('Ctrl-C stops it.'):
+            if line.startswith('Press Ctrl-C to stop.'):
                 return process, ''.join(lines)
         self.fail(''.join(lines))
 
@@ -96,11 +96,11 @@ class ServeTestCase(testtools.TestCase):
     def test_first_request_stop_and_second_run(self):
         process, text = self.start(OS_REGION_NAME='Elsewhere')
         self.assertIn(
-            f'\nKeystone answers on http://127.0.0.1:{self.port}/v3\n', text
+            f'\nKeystone is running at http://127.0.0.1:{self.port}/v3\n', text
         )
         password = re.search(r'^export OS_PASSWORD=(\S+)$', text, re.M)[1]
         commands = re.search(
-            r'^A first request.*:\n((?:  .*\n)+)', text, re.M
+            r'^To send a request.*:\n((?:  .*\n)+)', text, re.M
         )[1]
         done = self.shell(commands)
         self.assertEqual(0, done.returncode, done.stderr)
@@ -159,7 +159,7 @@ class ServeTestCase(testtools.TestCase):
             code, message = self.refused()
         self.assertEqual(1, code)
         self.assertEqual(
-            f'port {self.port} of 127.0.0.1 is taken by {self.name()} '
+            f'port {self.port} of 127.0.0.1 is in use by {self.name()} '
             f'(process {os.getpid()}); stop it, or choose another port',
             message,
         )

@@ -19,9 +19,7 @@ def run(options):
     :returns: a :class:`patchset.testing.results.Result`
     """
     if options.stock:
-        raise errors.UsageError(
-            'performance: the stock tree has no tests of ours'
-        )
+        raise errors.UsageError('performance: not available with --stock')
     venv = environment.Environment(options.pin.release, 'test').ensure()
     tree = trees.get(options.pin)
     if not (tree / FOLDER).is_dir():

@@ -33,7 +33,7 @@ def run(options):
     :returns: a :class:`patchset.testing.results.Result`
     """
     if options.stock:
-        raise errors.UsageError('proof: the stock tree has no tests of ours')
+        raise errors.UsageError('proof: not available with --stock')
     venv = environment.Environment(options.pin.release, 'test').ensure()
     topics = [
         topic
@@ -86,7 +86,7 @@ def judge(topic, report, narrowed):
     failed = sorted(name for name in report.failed if name.startswith(modules))
     passed = sum(name.startswith(modules) for name in report.passed)
     if failed:
-        progress.say(f'{topic.name}: without it fails {failed[0]}')
+        progress.say(f'{topic.name}: fails without it: {failed[0]}')
         return results.Result(passed=1)
     if narrowed and not passed:
         return results.Result()

@@ -40,7 +40,7 @@ def run(options):
     :returns: a :class:`patchset.testing.results.Result`
     """
     if options.stock:
-        raise errors.UsageError('quick: the stock tree has no tests of ours')
+        raise errors.UsageError('quick: not available with --stock')
     topics = dataclasses.replace(options, topics=TOPICS)
     smoke = dataclasses.replace(
         options, expression=stestr.both(LIVE, options.expression)

@@ -21,7 +21,7 @@ def run(options):
     :returns: a :class:`patchset.testing.results.Result`
     """
     if options.stock:
-        raise errors.UsageError('unit: the stock tree has no tests of ours')
+        raise errors.UsageError('unit: not available with --stock')
     venv = environment.Environment(options.pin.release, 'test').ensure()
     tree = trees.get(options.pin)
     total = results.Result()

@@ -30,7 +30,7 @@ def run(options):
     :returns: a :class:`patchset.testing.results.Result`
     """
     if options.stock:
-        raise errors.UsageError('walk: stock is compared with the patched')
+        raise errors.UsageError('walk: --stock is not supported')
     total, seed = results.Result(), options.seed
     with rigs.Rig(options.pin, options.cache) as rig:
         end = time.monotonic() + options.seconds
@@ -55,7 +55,7 @@ def _chapter(rig, seed, seconds, without):
         one.close()
     progress.step(one.progress(seed))
     for topic, number in sorted(one.excused.items()):
-        progress.step(f'{number} differences are those of topic {topic}')
+        progress.step(f'{number} differences are due to topic {topic}')
     if not found:
         return results.Result(passed=one.count.steps)
     progress.say(f'FAILED walk, seed {seed}, step {one.count.steps}\n')
@@ -80,13 +80,13 @@ def _report(rig, steps, difference):
         return difference.kind in [one.kind for one in found]
 
     if not fails(steps):
-        progress.say('\nThe story did not show it again. Its last steps:')
+        progress.say('\nNot reproduced. The last steps were:')
         steps = steps[-20:]
     else:
         steps = minimise.shortest(
             steps, fails, lambda: time.monotonic() > deadline, _groups(steps)
         )
-        progress.say(f'\nThe shortest story found has {len(steps)} steps:')
+        progress.say(f'\nThe shortest reproduction has {len(steps)} steps:')
     for number, step in enumerate(steps, 1):
         progress.say(f'{number:4d}. {step}')
     progress.say('')

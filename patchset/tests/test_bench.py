@@ -53,10 +53,10 @@ class ParseTestCase(testtools.TestCase):
     def test_failures_are_no_result(self):
         refused = f'{_REPORT}Non-2xx responses:      7\n'
         error = self.assertRaises(errors.Error, load.parse, refused)
-        self.assertIn('of 301 requests under load 7 were refused', str(error))
+        self.assertIn('of 301 requests under load 7 were rejected', str(error))
         broken = _REPORT.replace('requests:        0', 'requests:        2')
         error = self.assertRaises(errors.Error, load.parse, broken)
-        self.assertIn('0 were refused, and 2 broken off', str(error))
+        self.assertIn('0 were rejected, and 2 aborted', str(error))
 
     def test_no_report_is_no_result(self):
         self.assertRaises(errors.Error, load.parse, '')
@@ -401,14 +401,14 @@ class CommandTestCase(testtools.TestCase):
     def test_kinds_are_of_revocations(self):
         code, text = test_commands.run('bench', 'mixed', '--kind', 'audit')
         self.assertEqual(2, code)
-        self.assertIn('--kind goes with revocations', text)
+        self.assertIn('--kind requires revocations', text)
 
     def test_all_is_on_mariadb(self):
         code, text = test_commands.run(
             'bench', 'all', '--database', 'postgresql'
         )
         self.assertEqual(2, code)
-        self.assertIn('catalog is filled in the SQL of mariadb', text)
+        self.assertIn('catalog and warm require --database mariadb', text)
 
 
 class AllTestCase(testtools.TestCase):
@@ -461,7 +461,7 @@ class AllTestCase(testtools.TestCase):
         experiments.ALL['two'] = types.SimpleNamespace(PACKAGES='own')
         code, text = test_commands.run('bench', 'all')
         self.assertEqual((0, ['one', 'three', 'report']), (code, self.done))
-        self.assertIn('two is left out: no own here', text)
+        self.assertIn('skipping two: no own here', text)
 
     def test_one_alone_is_drawn_as_well(self):
         self.patch(

@@ -105,21 +105,21 @@ class CommandTestCase(testtools.TestCase):
         ):
             code, text = self.run_bench(name)
             self.assertEqual(2, code)
-            self.assertIn('--against goes with ', text)
+            self.assertIn('--against requires ', text)
 
     def test_options_that_it_cannot_heed(self):
         for words in (['--no-token-caching'], ['--database', 'postgresql']):
             code, text = self.run_bench('tokens', *words)
             self.assertEqual(2, code)
-            self.assertIn('do not go with --against', text)
+            self.assertIn('cannot be used with --against', text)
 
     def test_it_says_what_it_makes_and_asks(self):
         code, text = self.run_bench('mixed')
         self.assertEqual(2, code)
         issued, revoked = mixed.footprint('small')
         self.assertIn(f'{issued:,} tokens of that user', text)
-        self.assertIn(f'revocation events of {revoked:,} of them', text)
-        self.assertIn('add --yes', text)
+        self.assertIn(f'events for each of {revoked:,} tokens', text)
+        self.assertIn('confirm with --yes', text)
 
     def test_nothing_is_revoked_for_tokens(self):
         _, text = self.run_bench('tokens')

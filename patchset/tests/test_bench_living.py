@@ -82,11 +82,11 @@ class CommandTestCase(testtools.TestCase):
 
     def test_cases_are_those_of_the_experiment(self):
         text = self.refused('living', '--case', 'dreams')
-        self.assertIn('living has no case dreams, but grants, users', text)
+        self.assertIn('living has no case dreams; its cases are: grants', text)
         text = self.refused('warm', '--case', 'users')
-        self.assertIn('warm has no case users, but none', text)
+        self.assertIn('warm has no case users; its cases are: none', text)
 
     def test_rates_are_of_living(self):
         text = self.refused('warm', '--rate', '5')
-        self.assertIn('--rate goes with living', text)
+        self.assertIn('--rate requires living', text)
         self.assertIn('not between', self.refused('living', '--rate', '0'))

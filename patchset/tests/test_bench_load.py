@@ -190,7 +190,7 @@ class TurnsTestCase(ServerTestCase):
         error = self.assertRaises(
             errors.Error, turns.validate, self.url, 'c', list('abc'), 1, 2
         )
-        self.assertIn('were refused', str(error))
+        self.assertIn('were rejected', str(error))
 
     def test_no_server(self):
         error = self.assertRaises(

@@ -217,7 +217,7 @@ class DatabasesTestCase(testtools.TestCase):
             self.assertIn(reason, text)
         code, text = test_commands.run('bench', 'warm', '--delay', '5')
         self.assertEqual(2, code)
-        self.assertIn('--delay goes with rally', text)
+        self.assertIn('--delay requires rally', text)
 
     def test_others_take_mariadb(self):
         for words in (['rally'], ['tokens', '--scale', 'full']):

@@ -111,4 +111,4 @@ class CompareTestCase(testtools.TestCase):
         for words in (['compare'], ['s3', '--with', 'elsewhere']):
             code, text = test_commands.run('bench', *words)
             self.assertEqual(2, code)
-            self.assertIn('compare and --with go together', text)
+            self.assertIn('compare and --with require each other', text)

@@ -157,7 +157,7 @@ class SignedExportTestCase(SeriesTestCase):
         for bad in ('Zoë', 'zoe@example.org', ' <zoe@example.org>', 'A <b>'):
             done = self.ks(*arguments, bad)
             self.assertEqual(2, done.returncode, done.stderr)
-            self.assertIn('is not in the form "Name <address>"', done.stderr)
+            self.assertIn('must have the form "Name <address>"', done.stderr)
         done = self.ks(*arguments, 'A <b@c>', '--format', 'quilt')
         self.assertEqual(2, done.returncode, done.stderr)
         self.assertIn('--signoff is for --format git', done.stderr)

@@ -47,7 +47,7 @@ class StateTestCase(testtools.TestCase):
         self.folder.chmod(0o755)
         (self.folder / 'letter').write_text('dear')
         error = self.assertRaises(errors.Error, self.make('').claim)
-        self.assertIn('holds files that are not', str(error))
+        self.assertIn('contains unrelated files', str(error))
         self.assertEqual(0o755, stat.S_IMODE(self.folder.stat().st_mode))
 
     def test_a_folder_that_cannot_be_made(self):

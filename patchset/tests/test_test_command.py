@@ -101,7 +101,7 @@ class RunTestCase(testtools.TestCase):
         said = io.StringIO()
         with contextlib.redirect_stderr(said):
             self.run_command('unit')
-        self.assertIn('unit (1 of 1) goes on\n', said.getvalue())
+        self.assertIn('unit (1 of 1) still running\n', said.getvalue())
 
     def test_a_failure(self):
         self.part('unit', results.Result(3, 1))
