@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whose cached role assignments a change concerns.
+"""Invalidation of the role assignments affected by a change.
 
-Upstream drops the computed assignments of everybody at each change. Here the
-key of what was computed for one user in one scope holds an id of that user,
-and the key of any other list an id of all lists. A change gives new ids to the
-users whom it concerns and to the lists. Other releases, which know the id of
-the region alone, see that change as well.
+Upstream invalidates the computed assignments of all users at each change.
+Here, the key of values computed for one user in one scope contains an id of
+that user, and the key of any other list an id of all lists. A change renews
+the ids of the affected users and of the lists. It also renews the region id,
+for other releases that only know that one.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from keystone.common import sql
 
 PROVIDERS = provider_api.ProviderAPIs
 
-# The largest group whose members are dropped one by one.
+# Largest group whose members are invalidated individually.
 _LARGEST_GROUP = 1000
 _LISTS = 'assignments: lists'
 
@@ -34,7 +34,7 @@ def _id_of_user(user_id: str) -> str:
 def kept_by_user(
     region: dogpile_region.CacheRegion,
 ) -> dogpile_region.CacheRegion:
-    """Let the keys of a region hold the id of the user they are about."""
+    """Add the ids of users to the keys of a region."""
     generator = region.function_key_generator
 
     def of_function(namespace: str, function: Callable, **kwargs: Any) -> Any:
@@ -53,7 +53,7 @@ def kept_by_user(
 
 
 def _id(arguments: dict[str, Any]) -> str:
-    """Name of the id for what a function is asked."""
+    """Name of the id for the arguments of a function."""
     user_id = arguments.get('user_id') or arguments.get('trustor_id')
     is_scoped = arguments.get('project_id') or arguments.get('domain_id')
     if user_id and is_scoped and not arguments.get('include_names'):
@@ -66,7 +66,7 @@ def drop(
     user_id: str | None = None,
     group_id: str | None = None,
 ) -> None:
-    """Drop what was computed for a user, or for the members of a group."""
+    """Invalidate values computed for a user, or for the members of a group."""
     if user_id:
         _drop(region, (user_id,))
     elif group_id:
@@ -76,23 +76,23 @@ def drop(
 
 
 def drop_members(region: dogpile_region.CacheRegion, group_id: str) -> None:
-    """Drop what was computed for the members of a group."""
+    """Invalidate values computed for the members of a group."""
     drop_users(region, members(group_id))
 
 
 def members(group_id: str) -> list[str] | None:
-    """Ids of all users in a group; None if they cannot be told."""
+    """Ids of all users in a group; None if unknown."""
     try:
         found = PROVIDERS.identity_api.list_users_in_group(group_id)
         return [user['id'] for user in found] + _federated(group_id)
     except Exception:
-        # The group is gone, or its directory cannot be reached: what has
-        # changed has changed all the same.
+        # The group is deleted or its directory is unreachable, but the change
+        # still took place.
         return None
 
 
 def _federated(group_id: str) -> list[str]:
-    """Ids of those whom an identity provider puts in a group for a time."""
+    """Ids of users with an expiring membership from an identity provider."""
     membership = sql.ModelBase.metadata.tables[
         'expiring_user_group_membership'
     ]
@@ -106,9 +106,9 @@ def _federated(group_id: str) -> list[str]:
 def drop_users(
     region: dogpile_region.CacheRegion, user_ids: list[str] | None
 ) -> None:
-    """Drop what was computed for users; everything, if they are many.
+    """Invalidate values computed for users; everything, if there are many.
 
-    :param user_ids: None if they cannot be told
+    :param user_ids: None if unknown
     """
     if user_ids is None or len(user_ids) > _LARGEST_GROUP:
         region.invalidate()
@@ -117,7 +117,7 @@ def drop_users(
 
 
 def drop_lists(region: dogpile_region.CacheRegion) -> None:
-    """Drop lists of projects, domains and assignments, and no user's roles."""
+    """Invalidate lists of projects, domains and assignments, but no roles."""
     _drop(region, ())
 
 
@@ -132,7 +132,7 @@ def _manager(region: dogpile_region.CacheRegion) -> Any:
 
 
 class _Part:
-    """A part of the region, to be invalidated as a region is."""
+    """A part of the region, with the interface of a region manager."""
 
     def __init__(self, manager: Any, user_ids: tuple[str, ...]) -> None:
         self.REGION_KEY_PREFIX = manager.REGION_KEY_PREFIX

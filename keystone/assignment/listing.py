@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lists of grants, of which something may be deleted while they are made."""
+"""Lists of grants that tolerate concurrent deletions."""
 
 from oslo_log import log
 

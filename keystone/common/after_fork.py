@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Objects that begin anew in each forked process.
+"""Objects that are reset in each forked process.
 
-A fork may happen while another thread holds a lock, or changes what the object
-keeps. That thread is not there in the new process.
+A fork may happen while another thread holds a lock or modifies an object. That
+thread does not exist in the new process.
 """
 
 import os
@@ -13,16 +13,16 @@ _methods = weakref.WeakKeyDictionary()
 
 
 def call(method):
-    """Call a bound method in all processes that are forked from now on.
+    """Call a bound method in all processes forked from now on.
 
-    :param method: takes no arguments; its object is not kept alive by this,
-        and has no other such method
+    :param method: takes no arguments; its object is only referenced weakly,
+        and can have one such method
     """
     _methods[method.__self__] = method.__func__
 
 
 def run():
-    """Call the methods; the forked process does so by itself."""
+    """Call the methods; done automatically after a fork."""
     for one, method in list(_methods.items()):
         method(one)
 

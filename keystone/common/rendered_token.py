@@ -4,11 +4,11 @@ from keystone.common import render_token
 
 
 class RenderedToken(dict):
-    """A token as the API shows it, with the token model it was made from.
+    """A token as rendered by the API, with its token model.
 
-    The authentication middleware hands a token on as a dictionary. Whoever
-    receives this one has the token model of that very dictionary at hand,
-    without a second validation and without any state shared by requests.
+    The authentication middleware passes a token on as a dictionary. This one
+    also provides the token model, without a second validation and without
+    state shared between requests.
 
     :param model: a validated :class:`~keystone.models.token_model.TokenModel`
     :param render: function from the model to the dictionary

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A token as the API shows it, with a catalog that is made when it is read.
+"""A rendered token whose catalog is built when it is accessed.
 
-The token of a request's caller is rendered for the middleware and for the
-policy rules, which read its user, its scope and its roles. Hardly anything
-ever reads its catalog, the largest part by far.
+The token of a request's caller is rendered for the middleware and for policy
+rules, which use its user, scope and roles. Its catalog, the largest part by
+far, is hardly ever used.
 """
 
 import functools
@@ -15,7 +15,7 @@ _CATALOG = 'catalog'
 
 
 def render(token):
-    """Render a token, all but the catalog.
+    """Render a token without its catalog.
 
     :param token: a :class:`~keystone.models.token_model.TokenModel`
     :returns: dictionary with ``token``, a :class:`TokenBody`
@@ -24,10 +24,10 @@ def render(token):
 
 
 def reuse(rendered, token):
-    """A token as it was rendered already, or else rendered now.
+    """Return a rendered token, rendering it only if necessary.
 
     :param rendered: a :class:`~keystone.common.rendered_token.RenderedToken`,
-        of whatever token, or anything else
+        possibly of another token, or any other object
     :param token: a :class:`~keystone.models.token_model.TokenModel`
     """
     if getattr(rendered, 'model', None) is token:
@@ -36,18 +36,18 @@ def reuse(rendered, token):
 
 
 class TokenBody(dict):
-    """What a rendered token holds; the catalog comes with the first look.
+    """The body of a rendered token; the catalog is added on first access.
 
-    Asking for another key, by ``[]``, ``get`` or ``in``, is no such look.
-    Everything else is, so that this equals the whole token however it is
-    used. A copy is a plain dictionary.
+    Access to other keys, by ``[]``, ``get`` or ``in``, does not add it. All
+    other operations do, so that this always equals the complete token. A copy
+    is a plain dictionary.
 
     :param token: a :class:`~keystone.models.token_model.TokenModel`
-    :param values: what :meth:`without_catalog` gave for the same token;
-        rendered if left out
+    :param values: result of :meth:`without_catalog` for the same token;
+        rendered by default
     """
 
-    # What to make the catalog from; None when there is none to make.
+    # The token to build the catalog from; None if there is nothing to build.
     _token = None
 
     def __init__(self, token, values=None):
@@ -71,15 +71,15 @@ class TokenBody(dict):
         return super().__contains__(key)
 
     def get(self, key, default=None):
-        """The value of a key, or else the default."""
+        """The value of a key, or the default."""
         return self[key] if key in self else default
 
     def without_catalog(self):
-        """What is rendered so far: all but the catalog, unless it was read.
+        """The current content, with the catalog only if it was accessed.
 
         :returns: a plain dictionary
         """
-        # To copy it as a whole would be a look at all of it.
+        # Copying it directly would add the catalog.
         return dict(dict.items(self))
 
     def __reduce_ex__(self, protocol):
@@ -90,7 +90,7 @@ class TokenBody(dict):
             return
         whole = render_token.render_token_response_from_model(self._token)
         self._token = None
-        # It has a place of its own among the keys.
+        # Keep the usual order of keys.
         values = {**whole['token'], **self}
         self.clear()
         self.update(values)

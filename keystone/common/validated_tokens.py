@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tokens that a request has validated already."""
+"""Tokens validated by the current request."""
 
 import datetime
 
@@ -15,7 +15,7 @@ _TOKENS = 'keystone.validated_tokens'
 
 
 def remember(environ, token):
-    """Note a token that this request has just validated.
+    """Record a token that this request has just validated.
 
     :param environ: WSGI environment of the request
     :param token: a :class:`~keystone.models.token_model.TokenModel`
@@ -24,16 +24,16 @@ def remember(environ, token):
 
 
 def validate(token_id, window_seconds=0, access_rules_support=None):
-    """Validate a token, unless the request under way has done so.
+    """Validate a token, unless the current request has already done so.
 
-    What depends on the arguments is checked each time: whether the token has
-    expired, and its access rules. Without a request this is
+    Conditions that depend on the arguments are checked each time: expiry and
+    access rules. Without a request this is equivalent to
     ``token_provider_api.validate_token``, which has the same arguments.
 
     :param token_id: the token, as the client sent it
     :param window_seconds: seconds after its expiry that it is accepted for
-    :param access_rules_support: version of access rules that the client
-        understands, as it sent it
+    :param access_rules_support: version of access rules supported by the
+        client, as it sent it
     :returns: a :class:`~keystone.models.token_model.TokenModel`
     :raises keystone.exception.TokenNotFound: the token is not valid
     """
@@ -57,8 +57,8 @@ def validate(token_id, window_seconds=0, access_rules_support=None):
 def validate_last(token_id, window_seconds=0, access_rules_support=None):
     """Validate a token that is about to be revoked.
 
-    The request does not know it afterwards. Arguments, result and errors are
-    those of :func:`validate`.
+    The request does not keep it. Arguments, result and errors are those of
+    :func:`validate`.
     """
     token = validate(token_id, window_seconds, access_rules_support)
     if flask.has_request_context():

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What credentials hold, decrypted once and kept for a while.
+"""Local cache of decrypted credentials.
 
-The caches that processes share hold credentials encrypted. Decrypting one
-reads every key file anew. What comes out is kept in this process alone, found
-by what went in: a credential that has changed is another one here.
+Shared caches store credentials encrypted, and decrypting one reads every key
+file. Decrypted content is only kept in this process, keyed by the encrypted
+content, so that a changed credential never matches.
 """
 
 import collections
@@ -16,8 +16,8 @@ import keystone.conf
 
 CONF = keystone.conf.CONF
 
-# Characters of an encrypted blob; that of an access key and its secret has
-# some 400. What is longer, such as a certificate, is nobody's hot path.
+# Characters of an encrypted blob. That of an access key with its secret has
+# about 400; longer ones, such as certificates, are not performance-critical.
 _LONGEST = 2048
 
 _STORED = frozenset(('encrypted_blob', 'key_hash'))
@@ -26,9 +26,9 @@ _Entry = collections.namedtuple('_Entry', ('blob', 'until'))
 
 
 class _Kept:
-    """What was decrypted while nothing that matters has changed.
+    """Credentials decrypted with the same keys and settings.
 
-    :param stamp: what :func:`_stamp` gave
+    :param stamp: result of :func:`_stamp`
     """
 
     def __init__(self, stamp):
@@ -39,12 +39,11 @@ class _Kept:
 class Decrypted:
     """Decrypted credentials of this process.
 
-    They are bounded in time and number, and all of them are dropped when a
-    key was added or removed. No lock is taken: threads at most decrypt the
-    same blob twice.
+    They are limited in time and number, and dropped when a key is added or
+    removed. No lock is taken: at worst, threads decrypt the same blob twice.
 
-    :param clock: callable, returns seconds that never go back
-    :param most: largest number of credentials, of some 2 kB each
+    :param clock: callable, returns monotonic seconds
+    :param most: maximum number of credentials, of about 2 kB each
     """
 
     def __init__(self, clock=time.monotonic, most=1000):
@@ -53,13 +52,13 @@ class Decrypted:
         self._kept = _Kept(None)
 
     def get(self, credential, decrypt):
-        """Decrypt a credential, or remember what that gave.
+        """Decrypt a credential, or return the cached result.
 
-        :param credential: dict as it is stored; it is left as it is
-        :param decrypt: callable, takes such a dict, puts ``blob`` in the
-            place of what is encrypted there, and returns it
+        :param credential: dict as it is stored; not modified
+        :param decrypt: callable, takes such a dict, replaces the encrypted
+            content with ``blob``, and returns it
         :returns: a new dict
-        :raises: what ``decrypt`` raises; nothing is kept then
+        :raises: errors of ``decrypt``; nothing is kept then
         """
         key = credential.get('encrypted_blob'), credential.get('type')
         if not _is_on() or not key[0] or len(key[0]) > _LONGEST:
@@ -103,18 +102,18 @@ def _is_on():
 
 
 def _stamp():
-    """What stays the same while the keys of credentials do."""
+    """A value that changes with the credential keys."""
     # A key is added by renaming a file, and removed with its file.
     try:
         keys = os.stat(CONF.credential.key_repository)
         return keys.st_ino, keys.st_mtime_ns
     except OSError:
-        # Not on disk, or not there yet: the provider knows.
+        # Not on disk, or not created yet: left to the provider.
         return None
 
 
 def _drop(entries, key, now, most):
-    """Make room for one that was read again, or for another."""
+    """Make room for an entry that was refreshed, or for another."""
     entries.pop(key, None)
     # The first one is the oldest.
     for other, entry in list(entries.items()):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Invalidate what a write has changed when the write is over.
+"""Invalidate the values changed by a write when the write has completed.
 
-What is invalidated before the database has changed is filled again with the
-old values by whoever reads in between. Managers do so where they check,
-announce and write in one function.
+If a value is invalidated before the database has changed, a concurrent reader
+caches the old value again. Managers do this where they check, notify and write
+in one function.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ def invalidate(region):
 def invalidate_later(region):
     """Invalidate a region at the end of the write, once.
 
-    Now, if no write is under way.
+    Outside of a write, invalidate it immediately.
 
     :param region: a :class:`keystone.common.cache.RegionInvalidationManager`
     """
@@ -40,9 +40,8 @@ def invalidate_later(region):
 def invalidate_again(write):
     """Decorate a function that writes.
 
-    The regions that are invalidated in its course are invalidated once more
-    when it has returned or raised: an error does not tell that nothing was
-    written.
+    The regions invalidated during the call are invalidated again when it
+    returns or raises, since something may be written despite an error.
     """
 
     @functools.wraps(write)
@@ -53,7 +52,7 @@ def invalidate_again(write):
             return write(*args, **kwargs)
         finally:
             _regions.reset(reset)
-            # A write around this one is not over yet.
+            # An enclosing write has not completed yet.
             _regions.get({}).update(regions)
             _invalidate_all(regions)
 
@@ -61,18 +60,18 @@ def invalidate_again(write):
 
 
 def _invalidate_all(regions):
-    """Invalidate regions, each whatever becomes of the others."""
+    """Invalidate regions, each independently of errors with the others."""
     with contextlib.ExitStack() as at_exit:
-        # The last one that is put there is the first that is called.
+        # Callbacks are called in reverse order.
         for region in sorted(regions, key=_derivation, reverse=True):
             at_exit.callback(region.invalidate_region)
 
 
 def _derivation(region):
-    """Rank a region behind those that its values are computed from.
+    """Order regions after those that their values are computed from.
 
-    The other way round, a reader would compute a value from the old ones
-    after the old value was dropped.
+    Otherwise, a reader could compute a value from stale ones after the old
+    value was invalidated.
     """
     names = ('shared default', 'computed assignments', 'tokens')
     for rank, name in enumerate(names):

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How much the requests use each cache.
+"""Counters of cache usage per request.
 
-Nothing is counted unless ``[cache_counters] enabled`` is on when the process
+Nothing is counted unless ``[cache_counters] enabled`` is true when the process
 starts.
 """
 
 import collections
 import threading
 
-# What a request asks of a region, what of that not even the backend has, and
-# how often the backend is asked.
+# Lookups by a request, those that are not in the backend either, and requests
+# to the backend.
 LOOKUPS = 'lookups'
 MISSES = 'misses'
 ROUND_TRIPS = 'round_trips'
 
-#: What is told as it is, and not added up: sizes of a cache of this process.
+#: Gauges, which are not summed: sizes of an in-process cache.
 MEASURES = frozenset(('entries', 'bytes', 'shared'))
 
 _of_thread = threading.local()
 
 
 def count(cache, what, number=1):
-    """Count something, if this thread works on a request that is counted.
+    """Increment a counter, if counting is active in this thread.
 
     :param cache: name of a cache
     :param what: name of the counter
@@ -33,7 +33,7 @@ def count(cache, what, number=1):
 
 
 def measure(cache, what, value):
-    """Tell how much there is of something, if the request is counted.
+    """Set a gauge, if counting is active in this thread.
 
     :param cache: name of a cache
     :param what: one of :data:`MEASURES`
@@ -44,19 +44,19 @@ def measure(cache, what, value):
 
 
 def is_counting():
-    """Whether this thread works on a request that is counted."""
+    """Whether counting is active in this thread."""
     return getattr(_of_thread, 'counted', None) is not None
 
 
 def begin():
-    """Begin to count, for the request that this thread works on."""
+    """Start counting for the request of this thread."""
     _of_thread.counted = collections.Counter()
 
 
 def end():
-    """Count no more.
+    """Stop counting.
 
-    :returns: {(name of a cache, name of a counter): number} since the begin
+    :returns: {(name of a cache, name of a counter): number} since the start
     """
     counted = getattr(_of_thread, 'counted', None) or {}
     _of_thread.counted = None

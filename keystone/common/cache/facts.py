@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an answer was made of, and whether it is as it was.
+"""Facts that a result was computed from, to check whether they changed.
 
-A *fact* is one value that was read through the cache. While something is
-computed, a :class:`Trace` notes each fact with the fingerprint of what is
-stored for it. Invariant: a fact is read before it is used, and compared
-afterwards; while all fingerprints are the same, the same computation would
-read the same values. What is read in order to make a fact belongs to that
-fact alone. What is read past the cache can change unseen: a trace that saw
-such a read vouches for nothing.
+A *fact* is a value that was read through the cache. During a computation, a
+:class:`Trace` records each fact with the fingerprint of its stored bytes.
+Invariant: a fact is read before it is used, and compared afterwards; while all
+fingerprints are unchanged, the same computation would read the same values.
+Values read to compute a fact belong to that fact alone. Changes of data read
+past the cache go unnoticed, so a trace with such a read is not reusable.
 """
 
 from collections.abc import Iterator
@@ -27,13 +26,13 @@ from sqlalchemy import event
 
 _FINGERPRINT = 16  # bytes
 
-#: A fact that is not stored, so that nothing can be compared with it.
+#: Fingerprint of a fact that is not stored and cannot be compared.
 MISSING = b''
 
-#: Attribute of what :func:`apart` makes of a function: that function.
+#: Attribute of functions decorated by :func:`apart`: the original function.
 TRACED = '_traced_function'
 
-#: Begins the key of a fact that is the id of a region.
+#: Prefix of the key of a fact that is a region id.
 ID = '#'
 
 _trace: contextvars.ContextVar[Any] = contextvars.ContextVar(
@@ -45,7 +44,7 @@ class Fact(NamedTuple):
     """A value that was read.
 
     :ivar fingerprint: bytes that change with the stored value
-    :ivar until: seconds since the epoch from which on it has expired
+    :ivar until: expiry in seconds since the epoch
     """
 
     fingerprint: bytes
@@ -53,10 +52,10 @@ class Fact(NamedTuple):
 
 
 class Trace:
-    """What a computation has read.
+    """The facts that a computation has read.
 
     :ivar facts: each :class:`Fact` by its key in the cache
-    :ivar flaw: why it vouches for nothing, in one word, or None
+    :ivar flaw: why the trace is not reusable, in one word, or None
     """
 
     def __init__(self) -> None:
@@ -64,48 +63,48 @@ class Trace:
         self.restart()
 
     def restart(self) -> None:
-        """Forget what was read."""
+        """Discard all recorded facts."""
         self.facts: dict[str, Fact] = {}
         self._end = math.inf
         self.flaw: str | None = None
 
     @property
     def until(self) -> float:
-        """Seconds since the epoch from which on something has expired."""
+        """Earliest expiry of the facts, in seconds since the epoch."""
         ends = (one.until for one in self.facts.values())
         return min(self._end, min(ends, default=0))
 
     @property
     def is_whole(self) -> bool:
-        """Whether all that was read can be compared."""
+        """Whether everything that was read can be compared."""
         return self.flaw is None and all(
             one.fingerprint != MISSING for one in self.facts.values()
         )
 
     def note(self, key: str, fact: Fact) -> None:
-        """Note a fact, unless it was read to make another one."""
+        """Record a fact, unless it was read to compute another one."""
         if self._depth:
             return
         before = self.facts.get(key, fact).fingerprint
         if before not in (MISSING, fact.fingerprint) and self.flaw is None:
-            # One part of what is made rests on this, another part on that.
+            # Parts of the result depend on different versions of the fact.
             self.flaw = 'changed'
         self.facts[key] = fact
 
     def end_in(self, seconds: float) -> None:
-        """Note that something expires, unless it was read for a fact."""
+        """Record an expiry, unless it belongs to another fact."""
         if not self._depth:
             self._end = min(self._end, time.time() + seconds)
 
     def note_past_cache(self, why: str) -> None:
-        """Note a read past the cache, unless it was made for a fact."""
+        """Record a read past the cache, unless made to compute a fact."""
         if not self._depth and self.flaw is None:
             self.flaw = why
 
 
 @contextlib.contextmanager
 def tracing() -> Iterator[Trace]:
-    """Note what this thread reads in a new trace."""
+    """Record what this thread reads in a new trace."""
     trace = Trace()
     reset = _trace.set(trace)
     try:
@@ -115,16 +114,16 @@ def tracing() -> Iterator[Trace]:
 
 
 def note(key: str, fingerprint: bytes, until: float) -> None:
-    """Note a fact in the trace of this thread, if there is one."""
+    """Record a fact in the trace of this thread, if there is one."""
     trace = _trace.get()
     if trace is not None:
         trace.note(key, Fact(fingerprint, until))
 
 
 def restart() -> bool:
-    """Forget what the trace of this thread has seen up to now.
+    """Discard the facts in the trace of this thread.
 
-    For what begins with values that need no vouching for.
+    For computations whose initial reads are irrelevant to the result.
 
     :returns: whether there is a trace
     """
@@ -135,10 +134,10 @@ def restart() -> bool:
 
 
 def end_in(seconds: float) -> None:
-    """Tell the trace of this thread for how long something may be used.
+    """Limit the lifetime of the trace of this thread.
 
-    It is for what is kept elsewhere than in the cache, under the id of a
-    region that is noted as a fact.
+    For values kept outside of the cache, under the id of a region that is
+    recorded as a fact.
     """
     trace = _trace.get()
     if trace is not None:
@@ -146,9 +145,9 @@ def end_in(seconds: float) -> None:
 
 
 def apart(function: Any) -> Any:
-    """Decorate a function whose reads are no part of what is traced.
+    """Decorate a function whose reads are excluded from the trace.
 
-    It makes a fact from them, or what they tell is compared in another way.
+    Its result is a fact itself, or is compared in another way.
     """
 
     @functools.wraps(function)
@@ -167,9 +166,9 @@ def apart(function: Any) -> Any:
 
 
 def fingerprint(stored: Any) -> bytes:
-    """Tell a stored value from all others.
+    """Compute the fingerprint of a stored value.
 
-    :param stored: what a :class:`keystone.common.cache.stores.Store` has
+    :param stored: value in a :class:`keystone.common.cache.stores.Store`
     """
     if not isinstance(stored, bytes):
         stored = pickle.dumps(stored)

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the id of a cache region tells besides that the region has changed.
+"""Tags appended to the ids of cache regions.
 
-An id is random. Whoever changes it may append a note, which everybody reads
-in the same moment as the id: there is no second key that could be older than
-the first one, or get lost.
+A region id is random. The process that changes it may append a tag, which is
+read together with the id: there is no second key that could be older than the
+first one, or get lost.
 """
 
 import threading
 
-# Bytes of an id that are random, in this release as in an unpatched one.
+# Random bytes of an id, as in unpatched releases.
 _RANDOM = 10
 
 _notes = threading.local()
 
 
 def put(manager, note):
-    """Append a note to the ids that this thread gives to a region.
+    """Append a tag to the ids that this thread generates for a region.
 
     :param manager: the region's
         :class:`keystone.common.cache.RegionInvalidationManager`
@@ -26,10 +26,10 @@ def put(manager, note):
 
 
 def of(manager):
-    """The note that this thread appends, as bytes."""
+    """The tag that this thread appends, as bytes."""
     return vars(_notes).get(manager._region_key, b'')
 
 
 def read(region_id):
-    """The note that an id carries, as bytes."""
+    """The tag of an id, as bytes."""
     return region_id[_RANDOM:]

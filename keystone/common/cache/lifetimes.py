@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How long a cached value lives, in the backend too.
+"""Expiry of cached values in the backend.
 
 dogpile.cache compares the age of a value with the cache time of its group when
-it is read; the backend keeps the value until it needs the memory. Here a key
-carries the cache time from the decorator that made it to the backend, where it
-becomes the expiry of the entry.
+the value is read; the backend keeps it until it needs the memory. Here, keys
+carry the cache time from the decorator that generated them to the backend,
+where it becomes the expiry of the entry.
 """
 
 import functools
@@ -21,7 +21,7 @@ CONF = keystone.conf.CONF
 # dogpile.cache's word for a value that does not expire.
 _NEVER = -1
 
-# Last words of the settings that make a region's values expire.
+# Suffixes of the settings that make the values of a region expire.
 _EXPIRY = frozenset(
     (
         'expiration_time',
@@ -33,10 +33,10 @@ _EXPIRY = frozenset(
 
 
 class Key(str):
-    """A cache key that knows for how long its value may be used.
+    """A cache key with the cache time of its value.
 
-    Its ``cache_time`` is a callable that returns seconds, or None where the
-    region's own time holds.
+    ``cache_time`` is a callable that returns seconds, or None if the time of
+    the region applies.
     """
 
     __slots__ = ('cache_time',)
@@ -84,7 +84,7 @@ def get_memoization_decorator(conf, region, group, expiration_group=None):
 
 def _key_generator(generator, cache_time):
     def for_function(namespace, function, **kwargs):
-        # Keys are made from the signature of the function itself.
+        # Keys depend on the signature of the original function.
         function = getattr(function, facts.TRACED, function)
         generate = generator(namespace, function, **kwargs)
 
@@ -98,15 +98,15 @@ def _key_generator(generator, cache_time):
 
 
 def keep_in_keys(region):
-    """Have the keys that a region mangles keep their cache time.
+    """Make the key mangler of a region keep the cache time of keys.
 
-    :param region: a region that is configured to its end
+    :param region: a fully configured region
     """
     region.key_mangler = _mangler(region.key_mangler)
 
 
 def _mangler(mangle):
-    """A key mangler whose keys know what the original ones know."""
+    """A key mangler that keeps the cache time."""
 
     def mangle_and_keep(key):
         mangled = mangle(key)
@@ -120,9 +120,9 @@ def _mangler(mangle):
 def seconds_of(region, key):
     """How long the value of a key may be used.
 
-    :param region: the region that it is kept in
-    :param key: a key as the backend has it. One that no decorator has made,
-        or that a proxy of the operator's has made again, has the region's time
+    :param region: the region of the key
+    :param key: a key as used in the backend. Keys without a cache time, such
+        as those replaced by a custom proxy, have the time of the region
     :returns: seconds; 0 if it is not cached, None if it does not expire
     """
     seconds = key.cache_time() if isinstance(key, Key) else None
@@ -142,7 +142,7 @@ def seconds_to_live(region, key):
 
 
 def without_expiry(settings):
-    """Take from the settings of a region what makes its values expire.
+    """Remove the settings that make the values of a region expire.
 
     :param settings: dictionary for
         :meth:`dogpile.cache.region.CacheRegion.configure_from_config`

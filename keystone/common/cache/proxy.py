@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What stands between a cache region and its backend.
+"""Proxy between a cache region and its backend.
 
-A request looks for a value first in what it has read itself, then in the
-cache. A value that is missing, or has expired, is leased: a placeholder takes
-its place, and what was read is stored only if that is still there. A deletion
-takes the placeholder away, so a value read before a change is never stored
-after it. To other Keystones, a placeholder is a value of another version of
-dogpile.cache: they read the value and store it in its place.
+A request first looks up a value among those it has read, then in the cache. A
+missing or expired value is leased: a placeholder is stored, and the value is
+only stored if the placeholder is still there. A deletion removes the
+placeholder, so a value read before a change is never stored after it. Stock
+Keystone treats a placeholder as a value of another dogpile.cache version, and
+replaces it.
 
-No failure of the cache reaches the region: what cannot be read is missing,
-what cannot be stored is not kept, and where a value cannot be deleted the
-whole region is invalidated.
+Cache failures do not reach the region: a value that cannot be read is a miss,
+a value that cannot be stored is not cached, and if a value cannot be deleted
+the whole region is invalidated.
 """
 
 from collections.abc import Iterable
@@ -39,18 +39,18 @@ from keystone.common.cache import stores
 
 LOG = log.getLogger(__name__)
 
-# The version of a placeholder: never one of dogpile.cache.
+# The version of a placeholder, not used by dogpile.cache.
 _PLACEHOLDER = 0
-# Seconds within which a leased value has to be stored.
+# Seconds within which a leased value must be stored.
 _LEASE = 10
-# The largest number of leases that a thread holds.
+# Maximum number of leases held by a thread.
 _HELD = 100
 
 
 class Proxy(proxy.ProxyBackend):
-    """Gives a region its values, as facts.
+    """Reads and writes the values of a region, as facts.
 
-    :param region: the region, configured but for this proxy
+    :param region: the region, configured except for this proxy
     :param manager: its :class:`keystone.common.cache.regions.Manager`
     """
 
@@ -63,7 +63,7 @@ class Proxy(proxy.ProxyBackend):
         self._store = stores.of(region)
         self._leases = threading.local()
 
-    # What a region asks.
+    # Interface of the region.
 
     def get(self, key: str) -> Any:
         found = self._find(key)
@@ -98,7 +98,7 @@ class Proxy(proxy.ProxyBackend):
         after_write.invalidate(_Value(self, key))
 
     def drop(self, key: str) -> None:
-        """Delete a value, now."""
+        """Delete a value immediately."""
         request_values.drop(key)
         counters.count(self._region.name, counters.ROUND_TRIPS)
         try:
@@ -111,12 +111,12 @@ class Proxy(proxy.ProxyBackend):
         for key in keys:
             self.delete(key)
 
-    # How it is answered.
+    # Implementation.
 
     def _find(self, key: str) -> tuple[bytes, Any] | None:
-        """Find a value, and note it as a fact.
+        """Find a value, and record it as a fact.
 
-        :returns: the value as stored, and as an object; None if it is missing
+        :returns: the value as stored, and as an object; None on a miss
         """
         counters.count(self._region.name, counters.LOOKUPS)
         known = request_values.get(key)
@@ -135,7 +135,7 @@ class Proxy(proxy.ProxyBackend):
     def _note(
         self, key: str, stored: bytes, metadata: Mapping, is_stored: bool
     ) -> None:
-        """Note a value as a fact: one that others find as well, or not."""
+        """Record a value as a fact, whether stored in the cache or not."""
         if is_stored:
             fingerprint = facts.fingerprint(stored)
             facts.note(key, fingerprint, self._until(key, metadata))
@@ -143,7 +143,7 @@ class Proxy(proxy.ProxyBackend):
             facts.note(key, facts.MISSING, 0)
 
     def _read(self, key: str) -> bytes | None:
-        """Read a value that may be used, or lease it."""
+        """Read a valid value, or take a lease on it."""
         if lifetimes.seconds_of(self._region, key) == 0:
             self._held()[key] = None
             return None
@@ -154,7 +154,7 @@ class Proxy(proxy.ProxyBackend):
                 (stored,) = self._store.get_many([key])
             value = stored and regions.unpack(self._region, stored)
             if value and _is_placeholder(value.metadata):
-                # A region looks twice: it may be this thread's own.
+                # A region looks twice: this may be a lease of this thread.
                 if self._held().get(key) != stored:
                     self._held()[key] = None
             elif not value or self._is_over(key, value.metadata):
@@ -167,7 +167,7 @@ class Proxy(proxy.ProxyBackend):
         return None
 
     def _lease(self, key: str, stored: bytes | None) -> None:
-        """Put a placeholder where there is no value, or one that expired."""
+        """Store a placeholder for a missing or expired value."""
         metadata = {'ct': time.time(), 'v': _PLACEHOLDER}
         nonce = api.CachedValue(secrets.token_bytes(8), metadata)
         placeholder = regions.pack(self._region, nonce)
@@ -178,18 +178,18 @@ class Proxy(proxy.ProxyBackend):
         self._held()[key] = placeholder if is_mine else None
 
     def _held(self) -> Any:
-        """The leases of this thread, few of which are never used."""
+        """The leases of this thread, a few of which may be unused."""
         return vars(self._leases).setdefault(
             'held', cachetools.LRUCache(_HELD)
         )
 
     def _keep(self, key: str, stored: bytes, metadata: Mapping) -> None:
-        """Store a value, if nothing has changed since it was leased."""
+        """Store a value, if it has not changed since it was leased."""
         seconds = lifetimes.seconds_to_live(self._region, key)
         leases = self._held()
         if key not in leases:
-            # Not what was read under a lease: another change may have
-            # followed the one that it tells of.
+            # Not read under a lease: another change may have followed the
+            # one that set this value.
             self.delete(key)
             return
         placeholder = leases.pop(key)
@@ -220,7 +220,7 @@ class Proxy(proxy.ProxyBackend):
 
 
 class _Value(NamedTuple):
-    """A value, to be dropped as a region is."""
+    """A single value, with the interface of a region manager."""
 
     proxy: Proxy
     key: str
@@ -235,7 +235,7 @@ class _Value(NamedTuple):
 
 
 def _is_placeholder(metadata: Mapping) -> bool:
-    """Whether it is one that counts: not all backends let it expire."""
+    """Whether it is an unexpired placeholder; not all backends expire it."""
     return (
         metadata.get('v') == _PLACEHOLDER
         and abs(time.time() - metadata['ct']) < _LEASE
@@ -243,11 +243,11 @@ def _is_placeholder(metadata: Mapping) -> bool:
 
 
 def attach(region: dogpile_region.CacheRegion, manager: Any) -> Any:
-    """Put the proxy before the backend of a region.
+    """Attach the proxy to the backend of a region.
 
     :param region: the region, just configured
     :param manager: a :class:`keystone.common.cache.RegionInvalidationManager`
-    :returns: the :class:`keystone.common.cache.regions.Manager` in its place
+    :returns: the :class:`keystone.common.cache.regions.Manager` to replace it
     """
     ours = regions.Manager(manager)
     region.wrap(Proxy(region, ours))

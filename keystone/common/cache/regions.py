@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The ids of cache regions, which are not lost and do not come back.
+"""Ids of cache regions, protected against loss and outdated copies.
 
-The id of a region is a part of each key in it: a new id invalidates all of
-its values. Every Keystone changes the id of a region where upstream does. What
-this one has to add stands behind the random part of an id, as a note.
+The id of a region is part of each key in it: a new id invalidates all of its
+values. Region ids change in the same places as in upstream. Additional
+information is appended to the random part of an id, as a tag.
 
-An id that could not be written is owed: until it is, this process uses none of
-the region's values. An id older than one that was seen, from a server that was
-away, is replaced.
+An id that could not be written is owed: until it is written, this process uses
+no values of the region. An id older than one already seen, from a server that
+was unreachable, is replaced.
 """
 
 from collections.abc import Callable
@@ -37,28 +37,28 @@ LOG = log.getLogger(__name__)
 
 PREFIX = '<<<region>>>:'
 
-# Bytes of an id that are random, as upstream has it.
+# Random bytes of an id, as in upstream.
 _RANDOM = 10
-# Begins a note with the id that counts for this patch set.
+# Prefix of a tag with the id that is effective for this patch set.
 _BASE = b'='
 _NEVER = math.inf
-# The largest number of ids of which a process remembers how new they were.
+# Maximum number of ids whose creation times a process remembers.
 _REMEMBERED = 10000
 
 
 def base_of(region_id: bytes) -> bytes:
-    """What changes only if all values of a region are invalidated.
+    """The base id, which changes only if the whole region is invalidated.
 
-    A node with this patch set gives a region another id, too, when it has
-    dropped by itself what a change concerns, since others rely on that. It
-    then notes the id that is in force.
+    When a node with this patch set invalidates single values, it also changes
+    the region id, since stock nodes rely on that. The base id is then kept in
+    the tag.
     """
     note = id_note.read(region_id)
     return note[1:] if note.startswith(_BASE) else region_id
 
 
 class Ids:
-    """The ids in one invalidation region. Any number of threads may use it.
+    """The ids in one invalidation region. Thread-safe.
 
     :param region: the invalidation region
     :param clock: callable, returns seconds since the epoch
@@ -76,7 +76,7 @@ class Ids:
 
     def _forget(self) -> None:
         self._lock = threading.Lock()
-        #: When the newest id that was seen of each key was made.
+        #: Creation time of the newest id seen for each key.
         self._newest: Any = cachetools.LRUCache(_REMEMBERED)
         self._owed: dict[str, bytes] = {}
 
@@ -85,14 +85,14 @@ class Ids:
         return stores.of(self._region)
 
     def key(self, name: str) -> str:
-        """The key of an id in the cache, by its name."""
+        """The cache key of an id."""
         mangle = self._region.key_mangler
         return mangle(PREFIX + name) if mangle else PREFIX + name
 
     def read(self, name: str) -> bytes:
-        """Read an id, at most once for each request, and note it as a fact.
+        """Read an id, at most once per request, and record it as a fact.
 
-        :returns: the id; one that no other process has, if the cache fails
+        :returns: the id; a private one if the cache fails
         """
         key = self.key(name)
         known = request_values.get(key)
@@ -107,11 +107,11 @@ class Ids:
         return region_id
 
     def write(self, name: str, note: bytes = b'') -> bytes:
-        """Change an id. It is owed if the cache cannot take it."""
+        """Change an id. If it cannot be stored, it is owed."""
         return self._write(self.key(name), note)
 
     def write_keeping_base(self, name: str) -> None:
-        """Change an id for those who do not know of bases."""
+        """Change an id for stock nodes, keeping the base id."""
         key = self.key(name)
         try:
             for _ in range(10):
@@ -120,7 +120,7 @@ class Ids:
                 (stored,) = self.store.get_many([key])
                 value = self.parse(stored)
                 if value is None or self.fingerprint(key, stored) is None:
-                    # Nobody knows what was in force last.
+                    # The previous id is unknown.
                     break
                 new = self._packed(
                     secrets.token_bytes(_RANDOM)
@@ -143,7 +143,7 @@ class Ids:
         return region_id
 
     def _pay(self, key: str) -> bool:
-        """Write what is owed of a key; whether nothing is any more."""
+        """Write an owed id; return whether none is owed any longer."""
         region_id = self._owed.get(key)
         if region_id is None:
             return True
@@ -169,7 +169,7 @@ class Ids:
         counters.count(self._region.name, counters.ROUND_TRIPS)
 
     def _read(self, key: str) -> tuple[bytes, bool]:
-        """Read an id, or make one; whether it is in the cache."""
+        """Read or create an id; also return whether it is in the cache."""
         ahead = request_values.take(key)
         value = self.parse(ahead)
         if value is not None and self._see(key, ahead):
@@ -197,7 +197,7 @@ class Ids:
         return secrets.token_bytes(_RANDOM), False
 
     def _see(self, key: str, stored: bytes) -> bool:
-        """Note how new an id is; False if it is older than one before."""
+        """Record the age of an id; False if it is older than one seen."""
         return self.fingerprint(key, stored) is not None
 
     def _packed(self, region_id: bytes, after: float = 0) -> bytes:
@@ -206,20 +206,20 @@ class Ids:
         return pack(self._region, api.CachedValue(region_id, metadata))
 
     def parse(self, stored: bytes | None) -> Any:
-        """The id that is stored, or None if there is none."""
+        """The stored id, or None if there is none."""
         value = stored and unpack(self._region, stored)
         return value if value and isinstance(value.payload, bytes) else None
 
     def settle(self) -> None:
-        """Write all ids that are owed, as far as the cache takes them."""
+        """Write all owed ids, as far as possible."""
         for key in list(self._owed):
             self._pay(key)
 
     def fingerprint(self, key: str, stored: bytes | None) -> bytes | None:
-        """The fingerprint of an id as it is stored, if it is in force.
+        """The fingerprint of a stored id, if it is current.
 
-        :returns: None for one that is missing, or older than another one
-            that was seen or is owed
+        :returns: None if it is missing, or older than another one that was
+            seen or is owed
         """
         if stored is None or key in self._owed:
             return None
@@ -242,7 +242,7 @@ def _age_and_fingerprint(
 
 
 def pack(region: dogpile_region.CacheRegion, value: Any) -> bytes:
-    """Make of a value what a region stores."""
+    """Serialize a value as a region stores it."""
     if region.serializer is None:
         return stores.encode(value)
     head = jsonutils.dump_as_bytes(value.metadata)
@@ -250,7 +250,7 @@ def pack(region: dogpile_region.CacheRegion, value: Any) -> bytes:
 
 
 def unpack(region: dogpile_region.CacheRegion, stored: bytes) -> Any:
-    """The reverse of :func:`pack`; None if it is no value of dogpile.cache."""
+    """The reverse of :func:`pack`; None if not a dogpile.cache value."""
     try:
         if region.deserializer is None:
             value = stores.decode(stored)
@@ -266,20 +266,20 @@ def unpack(region: dogpile_region.CacheRegion, stored: bytes) -> Any:
 
 _ids: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
-# What other releases rely on to be invalidated with a region: whether a token
-# is revoked they keep in that of tokens.
+# Regions that other releases need to be invalidated along with a region: they
+# cache in the token region whether a token is revoked.
 _ALONG = {'revoke': ('tokens',)}
 
 
 def ids_of(region: dogpile_region.CacheRegion) -> Ids:
-    """The ids that an invalidation region holds."""
+    """The ids in an invalidation region."""
     if region not in _ids:
         _ids[region] = Ids(region)
     return _ids[region]
 
 
 class Manager:
-    """The id of one region, in place of upstream's manager of it.
+    """The id of one region, replacing upstream's manager.
 
     :param manager: a :class:`keystone.common.cache.RegionInvalidationManager`
     """
@@ -299,7 +299,7 @@ class Manager:
 
     @property
     def region_id(self) -> bytes:
-        """The id that is in force."""
+        """The current id."""
         return base_of(self.ids.read(self.name))
 
     def invalidate_region(self) -> bytes:

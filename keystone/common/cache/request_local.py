@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The life of the request-local cache.
+"""Lifetime of the request-local cache.
 
-It stands on the context of the request, which stays on the thread when the
-request is over.
+It is stored in the context of the request, which stays on the thread when the
+request ends.
 """
 
 from oslo_context import context as oslo_context
@@ -11,18 +11,18 @@ from oslo_context import context as oslo_context
 from keystone.common import context
 
 _CONTEXT = 'keystone.request_local.context'
-#: What keystone.common.cache puts before its keys.
+#: Prefix of the keys of keystone.common.cache.
 PREFIX = '_request_cache_'
 _BEGUN = PREFIX + 'begun'
 
 
 def begin(environ):
-    """Forget what the last request on this thread has cached.
+    """Discard what the previous request on this thread has cached.
 
-    Whatever of the pipeline uses the cache first calls this; later calls for
-    the same request change nothing.
+    Called by the first part of the pipeline that uses the cache; further calls
+    for the same request have no effect.
 
-    :param environ: WSGI environment of the request that begins
+    :param environ: WSGI environment of the request
     """
     if _CONTEXT not in environ:
         environ[_CONTEXT] = context.RequestContext(
@@ -33,21 +33,21 @@ def begin(environ):
 
 
 def current():
-    """The context of the request that this thread works on.
+    """The context of the current request of this thread.
 
-    It stays after the request, until the next one on this thread begins.
+    It stays after the request, until the next one on this thread starts.
 
-    :returns: RequestContext, or None if this thread works on none
+    :returns: RequestContext, or None
     """
     found = oslo_context.get_current()
     return found if getattr(found, _BEGUN, False) else None
 
 
 def keep(environ, request_context):
-    """Hand on to a later context what this request has cached.
+    """Pass the cached values of this request on to a later context.
 
     :param environ: WSGI environment of the request
-    :param request_context: RequestContext that takes the place of the first
+    :param request_context: RequestContext that replaces the first one
     """
     first = vars(environ[_CONTEXT]) if _CONTEXT in environ else {}
     for name, value in first.items():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the request under way has read of the cache, by its key there.
+"""Values that the current request has read from the cache, by key.
 
-What was read together, before it was asked for, is at hand only within a
-block that follows at once: it would be too old in a long request.
+Values read ahead, in one round trip, are only available within a block that
+follows immediately, since they would be stale later in a long request.
 """
 
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ _ahead: contextvars.ContextVar[Any] = contextvars.ContextVar(
 
 
 def get(key: str) -> Any:
-    """What was read; None if it was not, or if there is no request."""
+    """A value that was read; None otherwise, or without a request."""
     context = request_local.current()
     return None if context is None else _values(context).get(key)
 
 
 def put(key: str, value: Any) -> None:
-    """Remember what was read, until the request ends."""
+    """Keep a value until the request ends."""
     context = request_local.current()
     if context is not None:
         _values(context)[key] = value
@@ -35,7 +35,7 @@ def put(key: str, value: Any) -> None:
 
 @contextlib.contextmanager
 def reading_ahead() -> Iterator[None]:
-    """Have what is offered in the block at hand until its end."""
+    """Make the values offered in the block available until its end."""
     reset = _ahead.set({})
     try:
         yield
@@ -44,9 +44,9 @@ def reading_ahead() -> Iterator[None]:
 
 
 def offer(found: dict[str, bytes | None]) -> None:
-    """Have values at hand that were just read, if they are wanted.
+    """Make values that were just read available, within such a block.
 
-    :param found: what is stored, by key
+    :param found: stored values by key
     """
     ahead = _ahead.get()
     if ahead is not None:
@@ -54,13 +54,13 @@ def offer(found: dict[str, bytes | None]) -> None:
 
 
 def take(key: str) -> bytes | None:
-    """What was read ahead, once; None if it has to be read."""
+    """A value read ahead, once; None if it must be read."""
     ahead = _ahead.get()
     return None if ahead is None else ahead.pop(key, None)
 
 
 def drop(key: str) -> None:
-    """Have the request read it again."""
+    """Make the request read a value again."""
     take(key)
     context = request_local.current()
     if context is not None:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether other processes see what this one caches."""
+"""Whether the cache is shared between processes."""
 
 import keystone.conf
 
 CONF = keystone.conf.CONF
 
-# Backends that all processes of a cloud can share. Any other may be one of
-# this process alone, which tells nothing about other processes.
+# Backends that all processes of a cloud can share. Others may be private to
+# the process.
 _BACKENDS = frozenset(
     (
         'dogpile.cache.bmemcached',
@@ -26,5 +26,5 @@ _BACKENDS = frozenset(
 
 
 def is_shared():
-    """Tell whether other processes read and write the same cache."""
+    """Whether other processes read and write the same cache."""
     return CONF.cache.enabled and CONF.cache.backend in _BACKENDS

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Values of the cache as bytes, whatever backend holds them.
+"""Access to cached values as bytes, independent of the backend.
 
-dogpile.cache asks a backend for values one by one, drops what the server says
-of a write, and cannot compare and swap. Each class here does all three, with a
-public client of the same servers: pymemcache, redis-py, or the backend itself
-where its values stay within the process.
+dogpile.cache reads values one by one, ignores the results of writes, and does
+not support compare and swap. The classes here support all three, with a public
+client of the same servers: pymemcache, redis-py, or the backend itself if its
+values stay within the process.
 """
 
 import abc
@@ -35,27 +35,27 @@ from keystone.common import after_fork
 
 LOG = log.getLogger(__name__)
 
-# Of newer releases of dogpile.cache.
+# Only in newer releases of dogpile.cache.
 _valkey = importutils.try_import('dogpile.cache.backends.valkey')
-# Not a requirement of oslo.cache alone.
+# Not required by oslo.cache.
 _pymemcache = importutils.try_import('pymemcache.client.base')
 _exceptions = importutils.try_import('pymemcache.exceptions')
 _rendezvous = importutils.try_import('pymemcache.client.rendezvous')
 
-# Memcached takes a longer time for a date.
+# Memcached interprets a longer time as a date.
 _LONGEST_IN_MEMCACHED = 30 * 24 * 60 * 60
 
-# Flags of a value in memcached, the same for all clients of dogpile.cache.
+# Flags of a memcached value, the same for all clients of dogpile.cache.
 _PICKLED = 1
 _COMPRESSED = 8
 
-# Seconds for which servers that have failed are not asked.
+# Seconds for which failed servers are bypassed.
 _REST = 2
 
-# Seconds between two times when a process drops what has expired in it.
+# Seconds between two removals of expired values in a process.
 _SWEEP = 30
 
-# Replaces a value in Redis if it is still the one that was read.
+# Replaces a value in Redis if it has not changed since it was read.
 _COMPARE_AND_SET = """
 if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[3] == '0' then redis.call('set', KEYS[1], ARGV[2])
@@ -65,46 +65,46 @@ return 1
 
 
 def encode(value: Any) -> bytes:
-    """Make bytes of a value, as a client of memcached does."""
+    """Serialize a value as memcached clients do."""
     return pickle.dumps(value)
 
 
 def decode(stored: bytes) -> Any:
-    """Make a value of bytes, each time a new one."""
+    """Deserialize a value, as a new object."""
     return pickle.loads(stored)  # nosec: as each Keystone does
 
 
 class Unavailable(Exception):
-    """The servers cannot be reached, or were not asked after a failure."""
+    """The servers are unreachable, or bypassed after a failure."""
 
 
 class Store(abc.ABC):
-    """The values of one backend. Any number of threads may use it.
+    """The values of one backend. Thread-safe.
 
-    Each method raises :class:`Unavailable` if the servers fail. ``seconds`` is
-    a whole number of seconds after which a value expires, 0 for never.
+    All methods raise :class:`Unavailable` if the servers fail. ``seconds`` is
+    the whole number of seconds after which a value expires, 0 for never.
 
-    :cvar makes_leases: whether compare and swap holds against all of them
+    :cvar makes_leases: whether compare and swap works across processes
     """
 
     makes_leases = True
 
     @abc.abstractmethod
     def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
-        """Read values in one round trip to each server.
+        """Read values in one round trip per server.
 
-        :returns: stored values, None for those that are not there
+        :returns: stored values, None for missing ones
         """
 
     @abc.abstractmethod
     def add(self, key: str, stored: bytes, seconds: int) -> bool:
-        """Store a value if there is none."""
+        """Store a value if the key does not exist."""
 
     @abc.abstractmethod
     def replace(
         self, key: str, old: bytes | None, stored: bytes, seconds: int
     ) -> bool:
-        """Store a value if another one is still there."""
+        """Store a value if the old one is unchanged."""
 
     @abc.abstractmethod
     def set(self, key: str, stored: bytes, seconds: int) -> None:
@@ -112,14 +112,14 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def delete(self, key: str) -> None:
-        """Delete a value if there is one."""
+        """Delete a value if it exists."""
 
 
 class Breaker:
-    """Leaves servers alone for a while after a failure.
+    """Circuit breaker: bypasses servers for a while after a failure.
 
-    :param clock: callable, returns seconds that never go back
-    :param refusals: errors that tell what a server has answered: it goes on
+    :param clock: callable, returns monotonic seconds
+    :param refusals: errors returned by a working server
     """
 
     def __init__(
@@ -132,9 +132,9 @@ class Breaker:
         self._rests_until = clock()
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function that asks the servers.
+        """Call a function that uses the servers.
 
-        :raises Unavailable: if it fails, or another call has just failed
+        :raises Unavailable: if it fails, or another call failed recently
         """
         if self._clock() < self._rests_until:
             raise Unavailable()
@@ -154,7 +154,7 @@ class Breaker:
 
 
 class _RawBytes:
-    """How pymemcache writes and reads values: as they are."""
+    """Serializer for pymemcache that passes bytes through."""
 
     def serialize(self, key: str, value: bytes) -> tuple[bytes, int]:
         return value, _PICKLED
@@ -164,7 +164,7 @@ class _RawBytes:
 
 
 class _Ring:
-    """The server of a key, as python-memcached chooses it."""
+    """Selects the server of a key like python-memcached."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = list(names)
@@ -176,9 +176,9 @@ class _Ring:
 
 
 class MemcachedStore(Store):
-    """Values in memcached, read and written by pymemcache.
+    """Values in memcached, accessed with pymemcache.
 
-    :param backend: the configured backend, of whatever client
+    :param backend: the configured backend, with any client
     """
 
     def __init__(self, backend: memcached.GenericMemcachedBackend) -> None:
@@ -271,7 +271,7 @@ def _expiry(seconds: int) -> int:
 
 
 class RedisStore(Store):
-    """Values in Redis or Valkey, by the clients of the backend."""
+    """Values in Redis or Valkey, accessed with the backend's clients."""
 
     def __init__(self, backend: Any) -> None:
         self._backend = backend
@@ -306,17 +306,17 @@ class RedisStore(Store):
 
 
 class BackendStore(Store):
-    """Values in any other backend, as objects, by its own methods.
+    """Values in any other backend, as objects, using its own methods.
 
-    Compare and swap holds among the threads of this process.
+    Compare and swap only works between the threads of this process.
 
     :param backend: the configured backend
-    :param clock: callable, returns seconds that never go back
+    :param clock: callable, returns monotonic seconds
     """
 
     makes_leases = False
 
-    # Other Keystones read and write the same values.
+    # Stock Keystone reads and writes the same values.
     _encode = staticmethod(encode)
     _decode = staticmethod(decode)
 
@@ -362,7 +362,7 @@ class BackendStore(Store):
 
 
 class ProcessStore(BackendStore):
-    """Values in a dictionary of this process, which expire there."""
+    """Values in a dictionary of this process, with expiry."""
 
     makes_leases = True
 
@@ -405,7 +405,7 @@ class ProcessStore(BackendStore):
 
 
 class NoStore(BackendStore):
-    """No values: caching is off."""
+    """Stores nothing: caching is disabled."""
 
 
 _stores: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
@@ -413,7 +413,7 @@ _stores: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 def of(region: dogpile_region.CacheRegion) -> Store:
     """The store of a configured region's backend."""
-    # Not its actual_backend, which stays when a region is configured again.
+    # Not actual_backend, which does not change on reconfiguration.
     backend = region.backend
     while isinstance(backend, proxy.ProxyBackend):
         backend = backend.proxied
@@ -445,7 +445,7 @@ def _make(backend: api.CacheBackend) -> Store:
 
 
 def _speaks_binary(backend: Any) -> bool:
-    # oslo_cache.memcache_pool with SASL or TLS: a protocol that pymemcache
-    # does not have.
+    # oslo_cache.memcache_pool with SASL or TLS uses a protocol that
+    # pymemcache does not support.
     pool = getattr(backend, 'client_pool', None)
     return type(pool).__name__.startswith('BMemcache')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the files look like that the policy is loaded from."""
+"""State of the files that the policy is loaded from."""
 
 import os
 
@@ -12,9 +12,9 @@ CONF = keystone.conf.CONF
 
 
 class PolicyFiles:
-    """Looks for the files where oslo.policy would find them.
+    """Locates files like oslo.policy.
 
-    For one enforcer after the other: their options are read once for each.
+    The options are read once per enforcer.
     """
 
     def __init__(self):
@@ -22,12 +22,12 @@ class PolicyFiles:
         self._named = (None, ())
 
     def look(self, enforcer):
-        """Look at the files of an enforcer, without reading them.
+        """Determine the state of an enforcer's files, without reading them.
 
         :param enforcer: an :class:`oslo_policy.policy.Enforcer` that reads
             files
-        :returns: list with a tuple for each file and folder there is. Equal
-            lists mean that there is nothing new to load
+        :returns: list with a tuple for each existing file and directory, which
+            is equal if there is nothing new to load
         """
         path = enforcer.policy_path
         if path:
@@ -39,7 +39,7 @@ class PolicyFiles:
         return files
 
     def _folders_of(self, enforcer):
-        # Reading an option takes longer than looking at a folder.
+        # Reading an option takes longer than checking a directory.
         of_enforcer, folders = self._named
         if of_enforcer is not enforcer:
             folders = tuple(enforcer.conf.oslo_policy.policy_dirs)
@@ -47,7 +47,7 @@ class PolicyFiles:
         return folders
 
     def _search(self, name):
-        """Look at the file or folder that oslo.policy finds by a name."""
+        """The state of the file or directory that oslo.policy would use."""
         paths = self._paths.get(name)
         if paths is None:
             paths = self._paths[name] = [
@@ -60,7 +60,7 @@ class PolicyFiles:
 
 
 def _folders():
-    """The folders that oslo.config looks for a file in, in its order."""
+    """The directories in which oslo.config looks for a file, in order."""
     found = [*(CONF.config_dirs or ())]
     found += [os.path.dirname(path) for path in reversed(CONF.config_file)]
     found += cfg._get_config_dirs(CONF.project)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A policy enforcer that loads its rules when there is something to load.
+"""A policy enforcer that only loads its rules when they have changed.
 
-oslo.policy goes through the rules of all APIs at each enforcement, and looks
-for its files by several options, before it comes to the one rule that counts.
-When a file has changed, it empties the rules in use and fills them again,
-while other threads enforce them.
+At each enforcement, oslo.policy iterates over the rules of all APIs and
+locates its files through several options before it evaluates the rule. When a
+file has changed, it clears and refills the rules in use, while other threads
+enforce them.
 """
 
 import copy
@@ -17,7 +17,7 @@ from keystone.common.rbac_enforcer import policy_files
 
 
 class Enforcer(policy.Enforcer):
-    """Enforces as oslo.policy does.
+    """Enforces rules like oslo.policy.
 
     :param conf: :class:`oslo_config.cfg.ConfigOpts`
     """
@@ -26,28 +26,28 @@ class Enforcer(policy.Enforcer):
         self._files = policy_files.PolicyFiles()
         self._loaded = None
         self._loading = threading.Lock()
-        #: Another object each time that rules were set or loaded.
+        #: A new object each time rules are set or loaded.
         self.version = object()
         super().__init__(conf)
 
     def set_rules(self, *args, **kwargs):
-        """Set rules, as oslo.policy does."""
+        """Set rules, like oslo.policy."""
         super().set_rules(*args, **kwargs)
         self.version = object()
 
     def load_rules(self, force_reload=False):
-        """Load the rules, unless they are those of the files as they are.
+        """Load the rules, unless the files are unchanged.
 
-        Other threads use the rules of before until all new ones are there.
+        Other threads use the previous rules until all new ones are loaded.
 
         :param force_reload: True to load them in any case
         """
         if not force_reload and self._is_current(self._look()):
             return
         with self._loading:
-            # Before they are read: what changes meanwhile shows the next time.
+            # Before reading, so that later changes are detected next time.
             found = self._look()
-            # Another thread may just have loaded them.
+            # Another thread may have loaded them meanwhile.
             if force_reload or not self._is_current(found):
                 loaded = copy.copy(self)
                 loaded.rules = policy.Rules(self.rules, self.default_rule)
