@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Answers that show a token, with the catalog written straight as text.
+"""Token responses with the catalog as prepared text.
 
-An answer's catalog is made only to be written as JSON. Where its text can be
-had without it, no part of it is made.
+The catalog of a response is only built to be encoded as JSON. If its text is
+available, it is not built at all.
 """
 
 import contextvars
@@ -29,12 +29,12 @@ class Text:
 
 
 def is_wanted():
-    """Whether a :class:`Text` may take the place of the catalog."""
+    """Whether a :class:`Text` may be returned as the catalog."""
     return _is_wanted.get()
 
 
 def render(token, include_catalog=True):
-    """Render a token for :func:`dumps`, and for nobody who reads its catalog.
+    """Render a token for :func:`dumps` only; its catalog is not readable.
 
     Arguments, result and errors are those of
     :func:`keystone.common.render_token.render_token_response_from_model`.
@@ -49,10 +49,10 @@ def render(token, include_catalog=True):
 
 
 def parts(rendered):
-    """Write as JSON what :func:`render` gave, in parts.
+    """Encode the result of :func:`render` as JSON, in parts.
 
-    :returns: three strings: what stands before the catalog, the catalog, and
-        what follows. The last two are empty if there is none
+    :returns: three strings: the text before the catalog, the catalog, and the
+        text after it. The last two are empty without a catalog
     """
     body = rendered['token']
     if 'catalog' not in body:
@@ -62,7 +62,7 @@ def parts(rendered):
         text = catalog.json
     else:
         text = jsonutils.dumps(catalog)
-    # Nobody can have guessed it: it stands nowhere else in the answer.
+    # Unpredictable, so that it occurs nowhere else in the response.
     mark = secrets.token_hex(16)
     marked = {**rendered, 'token': {**body, 'catalog': mark}}
     before, _mark, after = jsonutils.dumps(marked).partition(f'"{mark}"')
@@ -70,7 +70,7 @@ def parts(rendered):
 
 
 def dumps(rendered):
-    """Write as JSON what :func:`render` gave.
+    """Encode the result of :func:`render` as JSON.
 
     :returns: str, the same as if the catalog were a list
     """

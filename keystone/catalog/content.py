@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the catalog consists of, and what of it a user and a project get."""
+"""Content of the catalog, from which user and project catalogs are built."""
 
 import contextlib
 import copy
@@ -15,9 +15,9 @@ CONF = keystone.conf.CONF
 
 
 class Service:
-    """An enabled service, and the endpoints of it that can be shown.
+    """An enabled service and its visible endpoints.
 
-    :param fixed: dict, the service as in an answer, without its endpoints
+    :param fixed: dict, the service as in a response, without its endpoints
     """
 
     def __init__(self, fixed):
@@ -25,10 +25,10 @@ class Service:
         self.endpoints = []
 
     def add(self, endpoint):
-        """Add an enabled endpoint, unless it can never be shown.
+        """Add an enabled endpoint, unless it can never be visible.
 
-        :param endpoint: dict, the endpoint as in an answer, but for its URL,
-            which is the stored one
+        :param endpoint: dict, the endpoint as in a response, except for its
+            URL, which is the stored one
         """
         if endpoint['url']:
             self.endpoints.append(Endpoint(endpoint))
@@ -52,7 +52,7 @@ class Endpoint:
         self.fixed = fixed
         self.id = fixed['id']
         template = fixed['url'].replace('$(', '%(')
-        # A URL without any of these is what it would be formatted to.
+        # A URL without substitutions is used as it is.
         self.template = template if '%' in template else None
         nested = any(isinstance(v, (dict, list)) for v in fixed.values())
         self._copy = copy.deepcopy if nested else dict.copy
@@ -64,10 +64,10 @@ class Endpoint:
         return own + memory.size_of(self.fixed)
 
     def at(self, url):
-        """The endpoint of an answer, which the caller may change.
+        """The endpoint of a response, which the caller may modify.
 
-        :param url: the URL with everything substituted; None if there is
-            nothing to substitute
+        :param url: the URL after substitution; None if there is nothing to
+            substitute
         """
         endpoint = self._copy(self.fixed)
         if url is not None:
@@ -76,9 +76,9 @@ class Endpoint:
 
 
 class Content:
-    """All of the catalog that any user can see.
+    """The complete visible catalog.
 
-    :param services: list of :class:`Service`, in the order of answers
+    :param services: list of :class:`Service`, in the order of responses
     """
 
     def __init__(self, services):
@@ -96,11 +96,10 @@ class Content:
         """The catalog of a user in a scope.
 
         :param user_id: substituted in URLs
-        :param project_id: substituted in URLs; without one, endpoints whose
-            URL asks for one are left out
-        :param visible: ids of the endpoints that the project is to see, and
-            no other; services of which it sees none are left out. None if
-            the project sees all.
+        :param project_id: substituted in URLs; if None, endpoints whose URL
+            contains it are omitted
+        :param visible: ids of the endpoints visible to the project; services
+            without any are omitted. None if all are visible.
         :returns: a new list of dicts, in the form of
             ``CatalogDriverBase.get_v3_catalog``
         """
@@ -133,7 +132,7 @@ class Content:
 
         The arguments are those of :meth:`catalog`.
 
-        :returns: str; None if the text has to be made of the catalog
+        :returns: str; None if the catalog must be encoded instead
         """
         if self._text is None or not project_id:
             return None
@@ -151,7 +150,7 @@ class Content:
         return values
 
     def _tell(self, endpoint, values):
-        """Have a malformed URL logged, the first time that it is met."""
+        """Log a malformed URL when it is first encountered."""
         scoped = 'project_id' in values
         if (endpoint.id, scoped) not in self._told:
             self._told.add((endpoint.id, scoped))

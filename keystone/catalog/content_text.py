@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The catalog of any project as JSON, from text that is made once."""
+"""The catalog of any project as JSON, from a prepared template."""
 
 import re
 import secrets
@@ -10,20 +10,20 @@ from oslo_serialization import jsonutils
 # What most URLs are: text, and ids.
 _SIMPLE = re.compile(r'(?:[^%]|%\((?:project_id|tenant_id|user_id)\)s)*')
 
-# Ids that JSON shows as they are.
+# Ids that JSON does not escape.
 _PLAIN = re.compile(r'[\w-]+', re.ASCII)
 
-# Stands for what is put in later, and nowhere else.
+# Placeholder that occurs nowhere else.
 _MARK = secrets.token_hex(16)
 _WRITTEN_MARK = jsonutils.dumps(_MARK)
 _SEPARATOR = ', '
 
 
 class ContentText:
-    """The text of what projects get.
+    """The text of project catalogs.
 
-    It is a format, as are its pieces: what has to be substituted in URLs
-    is put into the text of all of them at once.
+    It is a template, as are its pieces, so that the ids of all URLs are
+    substituted at once.
 
     :param services: list of :class:`~keystone.catalog.content.Service`
     """
@@ -34,7 +34,7 @@ class ContentText:
 
     @staticmethod
     def can_write(services):
-        """Whether the text can be made here: all URLs have to be simple."""
+        """Whether the text can be prepared: all URLs must be simple."""
         return all(
             endpoint.template is None or _SIMPLE.fullmatch(endpoint.template)
             for service in services
@@ -50,8 +50,8 @@ class ContentText:
         """Write the catalog of a user and a project.
 
         :param visible: see :meth:`keystone.catalog.content.Content.catalog`
-        :returns: str, what :meth:`~keystone.catalog.content.Content.catalog`
-            gives as JSON; None if it has to be made of that
+        :returns: str, the :meth:`~keystone.catalog.content.Content.catalog` as
+            JSON; None if that must be encoded instead
         """
         if not (_PLAIN.fullmatch(user_id) and _PLAIN.fullmatch(project_id)):
             return None
@@ -68,7 +68,7 @@ class ContentText:
 
 
 class _Pieces:
-    """The text of a service: before, of, and after its endpoints."""
+    """The text of a service: before its endpoints, each of them, and after."""
 
     def __init__(self, service):
         shown = {'endpoints': _MARK, **service.fixed}
@@ -76,7 +76,7 @@ class _Pieces:
         self._endpoints = [(one.id, _of(one)) for one in service.endpoints]
 
     def join(self, visible):
-        """The text of the service; None if the project sees none of it."""
+        """The text of the service; None if no endpoint is visible."""
         endpoints = [
             text
             for endpoint_id, text in self._endpoints

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The catalog's content, in the memory of each worker process.
+"""In-memory copy of the catalog in each worker process.
 
-Catalogs of users and projects are made from it. The id of the cache region of
-computed catalogs, which each write of the catalog changes after its commit, is
-the stamp that the content was read under. It is read again when the stamp is
-another one, or when it is as old as a computed catalog may become.
+The catalogs of users and projects are built from it. Each change of the
+catalog changes the id of the region of computed catalogs after its commit. The
+copy is read again when this id, the stamp, has changed, or when it reaches the
+maximum age of computed catalogs.
 """
 
 import collections
@@ -29,14 +29,14 @@ LOG = log.getLogger(__name__)
 PROVIDERS = provider_api.ProviderAPIs
 
 _MIB = 1024 * 1024
-# Bytes that an entry of an ordered dictionary takes, about.
+# Approximate size of an ordered dictionary entry in bytes.
 _ENTRY = 160
 
 
 def made_from_content(region):
-    """Decorate the manager's method that gives a catalog.
+    """Decorate the manager's method that returns a catalog.
 
-    The method itself is called where the content cannot be kept.
+    The method itself is called if the content cannot be kept.
 
     :param region: the cache region of computed catalogs
     """
@@ -57,11 +57,11 @@ def made_from_content(region):
 
 
 class Kept:
-    """What was read under one stamp.
+    """The content read under one stamp.
 
-    :param driver: the ``[catalog] driver`` that it is read from
+    :param driver: the ``[catalog] driver`` to read from
     :param stamp: bytes
-    :param since: seconds of the clock, not after the reading began
+    :param since: seconds of the clock, at or before the start of the read
     """
 
     def __init__(self, driver, stamp, since):
@@ -79,17 +79,17 @@ class Kept:
 
     @property
     def projects(self):
-        """Number of projects of which is kept what they are to see."""
+        """Number of projects whose visible endpoints are kept."""
         return len(self._visible)
 
     @facts.apart
     def visible(self, manager, project_id):
-        """Which endpoints a project is to see.
+        """The endpoints visible to a project.
 
         :param manager: the catalog's manager
-        :returns: set of ids, or None if it sees all
-        :raises keystone.exception.ProjectNotFound: if it does not exist, and
-            nothing is kept of it
+        :returns: set of ids, or None for all
+        :raises keystone.exception.ProjectNotFound: the project does not exist
+            and nothing is kept for it
         """
         with self._lock:
             if project_id in self._visible:
@@ -120,7 +120,7 @@ class Kept:
         return endpoints
 
     def _shrink(self):
-        """Drop what is over the bound: projects, or else everything."""
+        """Evict projects above the limit, or everything if needed."""
         most = CONF.catalog.in_process_size * _MIB
         while self._visible and self.size > most:
             self.size -= _size(*self._visible.popitem(last=False))
@@ -136,15 +136,15 @@ class Kept:
 
 
 def _size(project_id, visible):
-    """Estimate the bytes that a project takes, the ids it shares apart."""
+    """Estimate the size of a project, without ids shared with others."""
     return _ENTRY + sys.getsizeof(project_id) + sys.getsizeof(visible)
 
 
 class InProcess:
-    """One process's content of the catalog. Any number of threads may use it.
+    """The catalog content of one process. Thread-safe.
 
     :param region: the cache region of computed catalogs
-    :param clock: callable, returns seconds that never go back
+    :param clock: callable, returns monotonic seconds
     """
 
     def __init__(self, region, clock=time.monotonic):
@@ -160,7 +160,7 @@ class InProcess:
 
     @property
     def bound(self):
-        """The longest time, in seconds, that what was read is used."""
+        """The maximum age of the content, in seconds."""
         own = CONF.catalog.cache_time
         return CONF.cache.expiration_time if own is None else own
 
@@ -169,10 +169,10 @@ class InProcess:
 
         :param manager: the catalog's manager
         :returns: a new list of dicts, in the form of
-            ``CatalogDriverBase.get_v3_catalog``, or its text where that is
-            wanted; None if the content cannot be kept here
-        :raises keystone.exception.ProjectNotFound: if the project does not
-            exist, and nothing is kept of it
+            ``CatalogDriverBase.get_v3_catalog``, or its text if accepted;
+            None if the content cannot be kept
+        :raises keystone.exception.ProjectNotFound: the project does not exist
+            and nothing is kept for it
         """
         stamp = self._stamp(manager.driver)
         if stamp is None:
@@ -197,7 +197,7 @@ class InProcess:
         return content.catalog(user_id, project_id, visible)
 
     def _stamp(self, driver):
-        """The stamp that the content has to have; None if none may be kept."""
+        """The current stamp; None if the content must not be kept."""
         if (
             CONF.catalog.in_process_size
             and CONF.catalog.caching

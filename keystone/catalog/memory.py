@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How much memory a value takes."""
+"""Estimation of memory sizes."""
 
 import sys
 
 
 def size_of(value):
-    """Estimate the bytes of a value and of all that it holds.
+    """Estimate the size of a value and everything it contains, in bytes.
 
-    What is held twice counts twice.
+    Objects contained twice count twice.
 
     :param value: of the types that JSON has, or a set of strings
     :returns: int

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads what the SQL driver of the catalog has stored."""
+"""Reads the tables of the SQL catalog driver."""
 
 import sqlalchemy
 
@@ -12,10 +12,10 @@ _DRIVER = ('keystone.catalog.backends.sql', 'Catalog')
 
 
 def can_read(driver):
-    """Whether a driver's catalogs can be made from its tables.
+    """Whether the catalogs of a driver can be built from its tables.
 
     :param driver: the ``[catalog] driver``. A subclass of the SQL driver may
-        make catalogs in another way.
+        build catalogs differently.
     """
     cls = type(driver)
     return (cls.__module__, cls.__qualname__) == _DRIVER
@@ -28,8 +28,8 @@ def _table(name):
 def read_content():
     """Read the enabled services and endpoints, in one query.
 
-    :returns: a :class:`~keystone.catalog.content.Content`, in the order in
-        which the database gives its rows, as in the driver's own answers
+    :returns: a :class:`~keystone.catalog.content.Content`, in the order of
+        the database rows, as in the results of the driver
     """
     service, endpoint = _table('service'), _table('endpoint')
     query = (
@@ -81,7 +81,7 @@ def has_filters():
 
 
 def read_endpoints(driver):
-    """Read all endpoints, disabled ones and those of disabled services too.
+    """Read all endpoints, including disabled ones and services.
 
     :param driver: the ``[catalog] driver``
     :returns: list of dicts
@@ -90,10 +90,10 @@ def read_endpoints(driver):
 
 
 def read_visible(manager, project_id, endpoints):
-    """Read which endpoints a project is to see.
+    """Read the endpoints visible to a project.
 
     :param manager: the catalog's manager
-    :param endpoints: what :func:`read_endpoints` gave
+    :param endpoints: result of :func:`read_endpoints`
     :returns: set of ids, some of which may be disabled; None if the project
         is associated with no endpoint
     """
@@ -102,7 +102,7 @@ def read_visible(manager, project_id, endpoints):
         for ref in manager.driver.list_endpoints_for_project(project_id)
     }
     groups = manager.get_endpoint_groups_for_project(project_id)
-    # What is associated may be gone: deleting a service leaves it behind.
+    # Associated endpoints may be deleted along with a service.
     visible = {
         endpoint['id']
         for endpoint in endpoints

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The roles of a token, resolved once in a request.
+"""Roles of a token, resolved once per request.
 
-They are held in the environment of the request and end with it. The token
-model itself holds none, since it is what the token cache keeps.
+They are kept in the environment of the request, and not in the token model,
+which may be cached.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ import flask
 
 _ROLES = 'keystone.roles_of_tokens'
 
-# {id of the model: (model, its roles)} of the request under way.
+# {id of the model: (model, its roles)} of the current request.
 _held = contextvars.ContextVar('roles held in a request', default=None)
 
 
@@ -28,7 +28,7 @@ def _holding(environ):
 
 
 def in_middleware(process):
-    """Decorate a middleware's method that takes the request."""
+    """Decorate a middleware method that takes the request."""
 
     @functools.wraps(process)
     def wrapper(self, request):
@@ -52,8 +52,8 @@ def in_resource(method):
 def once(resolve):
     """Decorate the method of a token model that resolves its roles.
 
-    Within the functions decorated as above, a model's roles are resolved
-    once in a request; anywhere else, each time.
+    Within functions decorated as above, the roles of a model are resolved once
+    per request; elsewhere, each time.
     """
 
     @functools.wraps(resolve)
@@ -62,7 +62,7 @@ def once(resolve):
         if held is None:
             return resolve(token)
         if id(token) not in held:
-            # The model stays alive with its id.
+            # Keep the model alive, so that its id is not reused.
             held[id(token)] = (token, resolve(token))
         _token, roles = held[id(token)]
         return [dict(role) for role in roles]

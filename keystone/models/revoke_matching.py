@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which tokens a revocation event revokes.
+"""Matching of revocation events and tokens.
 
-An event revokes a token when every attribute the event names is found in the
-token and the token was issued no later than ``event.issued_before``. All of
-it is decided here, so that the answer does not depend on what the driver has
-filtered beforehand.
+An event revokes a token if every attribute of the event matches the token and
+the token was issued no later than ``event.issued_before``. The result does not
+depend on any filtering by the driver.
 
-Token values are the dictionary :func:`.revoke_model.build_token_values`
-makes; a value that is missing or None is one the token does not have. Times
-are naive UTC datetimes.
+Token values are the dictionary of :func:`.revoke_model.build_token_values`;
+missing values are treated as None. Times are naive UTC datetimes.
 """
 
 import functools
@@ -20,8 +18,8 @@ LOG = log.getLogger(__name__)
 
 
 def _whole_seconds(moment):
-    # Events are stored without a fraction on some databases, so a fraction
-    # on the token's side would hide it from events of its own second.
+    # Some databases store events without fractions, so a token with a fraction
+    # would not match events of the same second.
     return moment and moment.replace(microsecond=0)
 
 
@@ -34,7 +32,7 @@ def _expiry(values):
 
 
 def _chain(values):
-    # The first token of a chain has no parent: it is the chain's root.
+    # The first token of a chain, its root, has no parent.
     return (values.get('audit_chain_id') or values.get('audit_id'),)
 
 
@@ -65,10 +63,10 @@ def _roles(values):
     return (roles() if callable(roles) else roles) or ()
 
 
-#: For each event attribute, a function from the token's values to those that
-#: meet the attribute when one of them equals it. The most telling attributes
-#: come first; the roles, which may be costly to read, come last and are read
-#: only for an event that names one.
+#: For each event attribute, a function from the token's values to those of
+#: which one must equal the attribute. The most selective attributes come
+#: first; roles, which may be expensive to resolve, come last and are only
+#: resolved for an event with a role.
 CANDIDATES = {
     'audit_chain_id': _chain,
     'audit_id': _value('audit_id'),
@@ -85,10 +83,10 @@ CANDIDATES = {
 
 
 def named(event):
-    """List the attributes an event names.
+    """List the attributes of an event.
 
-    A domain named together with an expiry stands for the domain scope of one
-    token, and is listed as ``domain_scope_id`` and never as ``domain_id``.
+    A domain with an expiry refers to the domain scope of one token, and is
+    listed as ``domain_scope_id`` instead of ``domain_id``.
 
     :param event: a RevokeEvent
     :returns: iterator over (key of :data:`CANDIDATES`, value)
@@ -113,7 +111,7 @@ def _warn_of_blank_event(issued_before):
 
 
 def matches(event, token_values):
-    """Tell whether an event revokes a token.
+    """Whether an event revokes a token.
 
     :param event: a RevokeEvent
     :param token_values: dictionary of the token's values

@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Revoked audit ids, of tokens or of chains, in little memory.
+"""Compact storage of revoked audit ids, of tokens or of chains.
 
-Nearly all events name one audit id and nothing else, and whoever has a token
-can make more. An audit id is 16 random bytes. Here an event is a record of 24
-bytes: these, and the latest ``issued_before`` and ``revoked_at`` in whole
-seconds. Records with the same first bits stand one after the other in one
-piece of bytes, which is replaced as a whole: any number of threads may look
-for one while one thread adds and expires.
+Nearly all events only name an audit id, and anyone with a token can create
+more. An audit id is 16 random bytes. Here, an event is a record of 24 bytes:
+the audit id, and the latest ``issued_before`` and ``revoked_at`` in whole
+seconds. Records with the same first bits are concatenated in one bytes object,
+which is replaced as a whole: any number of threads may search while one thread
+adds and expires.
 """
 
 import base64
 import struct
 
-# As many as make pieces of a few hundred bytes or kilobytes.
+# Chosen for pieces of a few hundred bytes to a few kilobytes.
 _PIECES = 4096
 
 _RECORD = struct.Struct('>16sII')
 _LATEST = (1 << 32) - 1
 
-# How many seconds of events expire together, with the latest of them.
+# Seconds of events that expire together, with the latest of them.
 _SPAN = 1024
 
 
 def _packed(value):
-    """The bytes of an audit id; None if it is not one as Keystone makes it."""
+    """The bytes of an audit id; None if it is not one of Keystone's."""
     try:
         raw = base64.urlsafe_b64decode(value + '==')
     except ValueError:
@@ -39,16 +39,16 @@ def _piece(raw):
 
 
 def _find(piece, raw):
-    """Where a record begins, or -1."""
+    """Offset of a record, or -1."""
     at = piece.find(raw)
     while at > 0 and at % _RECORD.size:
-        # The end of one record and the beginning of the next.
+        # A match across two records.
         at = piece.find(raw, at + 1)
     return at
 
 
 class AuditIds:
-    """Events that each name one audit id; times are seconds since 1970."""
+    """Events that only name an audit id; times are seconds since 1970."""
 
     def __init__(self):
         # {number: records}
@@ -61,9 +61,9 @@ class AuditIds:
         return self._count
 
     def add(self, value, issued_before, revoked_at):
-        """Take in an event.
+        """Add an event.
 
-        :returns: False if it is none that can be kept here
+        :returns: False if it cannot be stored here
         """
         raw = _packed(value)
         if raw is None or not (
@@ -87,7 +87,7 @@ class AuditIds:
         return True
 
     def is_revoked(self, value, issued_at):
-        """Tell whether an event names an audit id.
+        """Whether an event revokes an audit id.
 
         :param value: an audit id, or None
         :param issued_at: when the token was issued
@@ -100,9 +100,9 @@ class AuditIds:
         return at >= 0 and _RECORD.unpack_from(piece, at)[1] >= issued_at
 
     def expire(self, cutoff):
-        """Forget what was last revoked before a moment, or a little later.
+        """Remove events last revoked before a time, or slightly later.
 
-        :returns: how many events were forgotten
+        :returns: number of removed events
         """
         before = self._count
         for span in [span for span in self._filed if span < cutoff // _SPAN]:
@@ -114,7 +114,7 @@ class AuditIds:
     def latest(self):
         """Iterate over (audit id, issued_before, revoked_at), latest first.
 
-        The writer may add and expire meanwhile.
+        The writer may add and expire concurrently.
         """
         filed = self._filed.copy()
         for span in sorted(filed, reverse=True):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Something that one process of a cloud is to do once in a while."""
+"""Interval lock: one process of a cloud per interval."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ import keystone.conf
 CONF = keystone.conf.CONF
 LOG = log.getLogger(__name__)
 
-# Backends of a shared cache that can set what is not set yet, in one step.
+# Shared backends with an atomic "set if not exists".
 _MEMCACHED = frozenset(
     (
         'dogpile.cache.bmemcached',
@@ -32,19 +32,19 @@ _REDIS = frozenset(
     )
 )
 
-# Memcached takes a longer time for a date.
+# Memcached interprets a longer time as a date.
 _LONGEST = 30 * 24 * 60 * 60
 
 
 class Claim:
-    """The right to do something, for one process in each interval.
+    """A lock that one process acquires per interval.
 
-    Where processes share a cache, one of them sets a key there that expires
-    with the interval. Without such a cache, and while it fails, each process
-    has the right once in an interval.
+    If processes share a cache, one of them sets a key there that expires with
+    the interval. Without a shared cache, or while it fails, each process
+    acquires the lock once per interval.
 
-    :param name: names the key
-    :param clock: callable, returns seconds that never go back
+    :param name: name of the key
+    :param clock: callable, returns monotonic seconds
     """
 
     def __init__(self, name, clock=time.monotonic):
@@ -54,9 +54,9 @@ class Claim:
         self._lock = threading.Lock()
 
     def is_won(self, interval):
-        """Tell whether this process has the right now.
+        """Try to acquire the lock.
 
-        A process looks into the shared cache once in an interval.
+        A process accesses the shared cache once per interval.
 
         :param interval: seconds, at least 1
         :returns: bool
@@ -64,7 +64,7 @@ class Claim:
         return self._is_due(interval) and self._is_first(interval)
 
     def _is_due(self, interval):
-        # Never wait: in a forked process nobody might release it.
+        # Never wait: in a forked process the lock may never be released.
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -89,7 +89,7 @@ class Claim:
     def _add(self, backend, seconds):
         if CONF.cache.backend in _MEMCACHED:
             client = backend.client
-            # A server that is down has no such key either.
+            # The key is also missing if the server is down.
             return (
                 bool(client.add(self._key, 'taken', seconds))
                 or client.get(self._key) is None

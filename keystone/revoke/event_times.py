@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The times that OS-REVOKE/events takes from and gives to its clients.
+"""Times in requests and responses of OS-REVOKE/events.
 
-Events carry whole seconds, so whole seconds are what is asked and answered.
-All times are naive UTC datetimes.
+Events have whole seconds, and so have these times. All of them are naive UTC
+datetimes.
 """
 
 from oslo_utils import timeutils
@@ -13,14 +13,14 @@ from keystone.revoke.backends import base
 
 
 def parse_since(text):
-    """Read the ``since`` of a query, in RFC 1123 or in ISO 8601 form.
+    """Parse the ``since`` of a query, in RFC 1123 or ISO 8601 format.
 
-    A fraction of a second is cut off: an event of that second may have
-    happened after it.
+    Fractions of a second are truncated, since an event of that second may be
+    later.
 
-    :param text: what the client sent
+    :param text: value sent by the client
     :returns: naive UTC datetime, in whole seconds
-    :raises ValueError: it is neither, or beyond what a datetime can hold
+    :raises ValueError: it has neither format, or is out of range
     """
     moment = http.parse_date(text) or timeutils.parse_isotime(text)
     try:
@@ -30,15 +30,14 @@ def parse_since(text):
 
 
 def http_date(events, since=None):
-    """The Date header of an answer: the ``since`` of the client's next query.
+    """The Date header of a response, for use as the next ``since``.
 
-    That is when the newest of the events was recorded. Without any event, it
-    is a moment after which nothing can have been missed: the ``since`` of
-    this query, or the age up to which events are kept.
+    This is the time of the newest event. Without any events, it is the
+    ``since`` of this query, or the time up to which events are kept.
 
     :param events: list of RevokeEvent
-    :param since: what :func:`parse_since` made of the query, if anything
-    :returns: string in RFC 1123 form
+    :param since: result of :func:`parse_since`, or None
+    :returns: string in RFC 1123 format
     """
     recorded = [event.revoked_at for event in events]
     oldest = since or base.revoked_before_cutoff_time()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pruning by the service itself, after revocations."""
+"""Automatic pruning after revocations."""
 
 import collections
 
@@ -14,18 +14,17 @@ from keystone.revoke import claim
 CONF = keystone.conf.CONF
 LOG = log.getLogger(__name__)
 
-# Few enough that a revocation which prunes takes hardly longer: on MariaDB,
-# where deleting costs most, this many take a sixth of what a DELETE of
-# /v3/auth/tokens takes.
+# Small enough to hardly slow down a revocation: on MariaDB, where deleting is
+# most expensive, this takes a sixth of the time of DELETE /v3/auth/tokens.
 BATCH = 50
 
 
 class AfterRevocation:
-    """Deletes a few expired events now and then, when an event was recorded.
+    """Deletes a batch of expired events after an event was recorded.
 
-    One process of the cloud does so in each ``[revoke] prune_interval``, in a
-    transaction of its own. Whatever goes wrong there does not concern the
-    caller, whose revocation is committed.
+    One process of the cloud does this per ``[revoke] prune_interval``, in a
+    separate transaction. Errors do not affect the caller, whose revocation is
+    already committed.
     """
 
     def __init__(self):
@@ -35,7 +34,7 @@ class AfterRevocation:
         self.counts = collections.Counter()
 
     def run(self, driver):
-        """Delete a batch, if it is this process's turn. Raises nothing.
+        """Delete a batch, if it is this process's turn; raises no errors.
 
         :param driver: the ``[revoke] driver``
         """
@@ -58,7 +57,7 @@ class AfterRevocation:
         batch = driver.prune_events(
             base.revoked_before_cutoff_time(), BATCH, self._since
         )
-        # From where it ended while there is more, or from the beginning.
+        # Continue there if there are more, or start from the beginning.
         self._since = batch.last if batch.found == BATCH else None
         self.counts['batches'] += 1
         self.counts['deleted'] += batch.deleted

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The revocation events of the table, in the memory of each worker process.
+"""Replica of the revocation events in the memory of each worker process.
 
-:class:`EventReplica` keeps a :class:`~keystone.revoke.table_copy.TableCopy` in
-step with the table. Before each check it makes sure of two things: that the
-stamp in the shared cache is the one the copy was made under, and that no more
-than ``[revoke] sync_interval`` seconds have passed since the database was last
-asked. Otherwise it asks the database first.
+:class:`EventReplica` keeps a :class:`~keystone.revoke.table_copy.TableCopy`
+synchronized with the table. Before each check, it queries the database unless
+the stamp in the shared cache is the one of the last sync, and no more than
+``[revoke] sync_interval`` seconds have passed since.
 
-A table with many rows is loaded beside the checks, and one with too many is
-not: meanwhile the database is asked for the events of each token.
+A table with many rows is loaded in the background, and one with too many is
+not loaded: meanwhile, the database is queried for each token.
 """
 
 import collections
@@ -30,31 +29,31 @@ from keystone.revoke import table_copy
 CONF = keystone.conf.CONF
 LOG = log.getLogger(__name__)
 
-# Seconds between two attempts to reach a database that has just failed,
-# while the copy may still serve.
+# Seconds between two attempts to reach a failed database while the copy may
+# still be used.
 _RETRY = 1
 
-# Seconds by which the wall clock may leave the monotonic one, before the copy
-# no longer knows what has expired.
+# Seconds by which the wall clock may differ from the monotonic one before the
+# table is loaded again.
 _STEP = 60
 
 # Seconds between two counts of recent rows, at least.
 _COUNT = 1
 
-# As many rows as a check may wait for.
+# Maximum number of rows loaded within a check.
 _AT_ONCE = 10_000
 
 # Seconds until a table that had too many rows, or could not be loaded, is
-# looked at again, and the part of the bound that it has to come down to.
+# checked again, and the share of the limit that it must be down to.
 _LOOK_AGAIN = 60
 _ENOUGH = 0.9
 
-# From which the wall clock's seconds are counted.
+# Epoch of the wall clock.
 _EPOCH = datetime.datetime(1970, 1, 1)
 _FOREVER = datetime.datetime(9999, 12, 31)
 
-# What the copy was made under: the stamp, the clock and the number of local
-# writes when its last sync began, and the number of that sync.
+# State of the last sync: stamp, time and number of local writes at its start,
+# and its sequence number.
 _View = collections.namedtuple(
     '_View', ('copy', 'stamp', 'synced_at', 'written', 'number')
 )
@@ -65,16 +64,16 @@ class NotInMemory(Exception):
 
 
 class EventReplica:
-    """One worker's copy of the revocation events, in step with the table.
+    """Copy of the revocation events, synchronized with the table.
 
-    Any number of threads may use it. Those that find the copy in step take no
-    lock; the others wait for one of them to bring it in step. It shares no
-    connection, and starts afresh in a forked process.
+    Thread-safe. No lock is taken while the copy is up to date; otherwise, one
+    thread synchronizes it and the others wait. It uses separate connections,
+    and is reset in a forked process.
 
     :param driver: an
         :class:`~keystone.revoke.backends.incremental.IncrementalRead`
     :param stamp: a :class:`~keystone.revoke.stamp.SharedStamp`
-    :param clock: callable, returns seconds that never go back
+    :param clock: callable, returns monotonic seconds
     """
 
     def __init__(self, driver, stamp, clock=time.monotonic):
@@ -91,10 +90,10 @@ class EventReplica:
         self._view = None
         # The thread that loads the table, or None.
         self._loader = None
-        # Until when no check looks whether the table can be loaded, or None.
+        # Time until which checks do not try to load the table, or None.
         self._rests_until = None
         self._is_crowded = False
-        # As of the last sync: reading options takes longer than the check.
+        # As of the last sync, since reading options is slow.
         self._bound = 0
         self._begun = 0
         self._retry_at = None
@@ -102,30 +101,30 @@ class EventReplica:
         self._looked_at = None
         # By how much the wall clock is ahead of the monotonic one.
         self._ahead = None
-        # (row that the database does not show, since when), or None
+        # (row not found in the database, since when), or None
         self._missing = None
 
     @property
     def bound(self):
-        """Seconds that the copy may be used without asking the database."""
+        """Seconds that the copy may be used without a query."""
         if self._stamp.is_shared:
             return CONF.revoke.sync_interval
-        return 0  # nothing tells of what another process revokes
+        return 0  # revocations by others are not announced
 
     def is_revoked(self, token):
-        """Tell whether an event of the table revokes a token.
+        """Whether an event of the table revokes a token.
 
         :param token: dictionary of
-            :func:`~keystone.models.revoke_model.build_token_values`; what is
-            missing the token does not have
+            :func:`~keystone.models.revoke_model.build_token_values`; missing
+            values are treated as None
         :returns: bool
-        :raises oslo_db.exception.DBError: if the database fails and the copy
-            may not serve without it
+        :raises oslo_db.exception.DBError: the database fails and the copy may
+            not be used without it
         """
         return self.is_revoked_under(self._stamp.read(), token)
 
     def is_revoked_under(self, stamp, token):
-        """The same, under a stamp that was read before the call."""
+        """The same, with a stamp that was read before the call."""
         try:
             events = self.sync(stamp)
         except NotInMemory:
@@ -135,12 +134,12 @@ class EventReplica:
         return events.is_revoked(token)
 
     def view_in_step(self, stamp):
-        """The events as they are, if that is known without a query.
+        """The events, if they are up to date without a query.
 
         :param stamp: the current stamp
         :returns: an object with the
             :class:`~keystone.revoke.tree.RevocationTree` as ``copy.tree`` and
-            a ``number``, another one after each sync; None if a query is
+            a ``number`` that changes with each sync; None if a query is
             needed
         """
         view = self._view
@@ -154,32 +153,31 @@ class EventReplica:
         return None
 
     def sync(self, stamp):
-        """The events as they are, after a query if one is needed.
+        """The up-to-date events, after a query if needed.
 
         :param stamp: a stamp that was read before the call
         :returns: a :class:`~keystone.revoke.tree.RevocationTree`
-        :raises NotInMemory: if the database has to be asked for each token
-        :raises oslo_db.exception.DBError: if the database fails and the copy
-            may not serve without it
+        :raises NotInMemory: the database must be queried for each token
+        :raises oslo_db.exception.DBError: the database fails and the copy may
+            not be used without it
         """
         return self._in_step(stamp).tree
 
     def written(self, row):
-        """Note that this process has committed an event.
+        """Record that this process has committed an event.
 
-        :param row: a :class:`~keystone.revoke.stamp.Row`, or None if the
-            driver does not tell which row it is
+        :param row: a :class:`~keystone.revoke.stamp.Row`, or None if unknown
         """
         self._written += 1
         if row is not None:
             self._stamp.note_row(row)
 
     def status(self):
-        """Tell what the copy holds.
+        """Status of the copy.
 
         :returns: dict with ``rows``, ``distinct`` and ``kinds`` ({names of
             attributes: number of events}), and ``age``, the seconds since
-            the database was last asked; None while there is no copy
+            the last query; None while there is no copy
         """
         view = self._view
         if view is None:
@@ -192,8 +190,8 @@ class EventReplica:
         }
 
     def _in_step(self, stamp):
-        """The copy, after a sync if it needs one."""
-        # A sync that begins from now on sees what this stamp stands for.
+        """The copy, after a sync if needed."""
+        # A sync that starts from now on includes the events of this stamp.
         begun = self._begun
         view = self._view
         if self._holds(view, stamp):
@@ -216,7 +214,7 @@ class EventReplica:
         )
 
     def _within_bound(self, view):
-        # A clock that went back proves nothing.
+        # Also False if the clock went back.
         return 0 <= self._clock() - view.synced_at < self.bound
 
     def _sync(self, view, stamp):
@@ -249,7 +247,7 @@ class EventReplica:
         return began
 
     def _may_load(self):
-        """Whether a check may load the table: it is small."""
+        """Whether the table is small enough to be loaded by a check."""
         if self._loader is not None or (
             self._rests_until is not None and self._clock() < self._rests_until
         ):
@@ -263,7 +261,7 @@ class EventReplica:
         return False
 
     def _are_too_many(self, rows):
-        """Whether so many rows are too many to be kept in memory."""
+        """Whether the number of rows exceeds the limit."""
         bound = CONF.revoke.max_events_in_memory
         most = bound * _ENOUGH if self._is_crowded else bound
         if not bound or rows <= most:
@@ -293,7 +291,7 @@ class EventReplica:
     def _may_serve(self, view, row):
         """Whether the copy may be used although the database fails.
 
-        Not if there is certainly an event that it lacks.
+        Not if an event is known to be missing.
         """
         return (
             view is not None
@@ -303,9 +301,9 @@ class EventReplica:
         )
 
     def _read(self, began, row):
-        """Read what is new.
+        """Read new events.
 
-        :returns: a view that has it
+        :returns: a view that includes them
         """
         copy, ahead = began.copy, self._ahead_now()
         if copy is None or abs(ahead - self._ahead) > _STEP:
@@ -319,7 +317,7 @@ class EventReplica:
         else:
             settled = self._catch_up(copy, began.synced_at, row)
         if not self._is_over(settled, row):
-            # No stamp equals this one: the next check looks for the row.
+            # No stamp equals this one, so the next check looks for the row.
             began = began._replace(stamp=object())
         return began._replace(copy=copy)
 
@@ -328,7 +326,7 @@ class EventReplica:
         return wall - self._clock()
 
     def _catch_up(self, copy, now, row):
-        """Read new rows, and now and then those that were committed late."""
+        """Read new rows, and periodically those committed late."""
         if now - self._looked_at < max(self.bound, _COUNT):
             return copy.sync(row)
         since = copy.recent()
@@ -340,7 +338,7 @@ class EventReplica:
         return settled
 
     def _is_over(self, settled, row):
-        """Whether the row that a stamp names is there, or will not come."""
+        """Whether the row named by a stamp was found, or is overdue."""
         if settled:
             self._missing = None
             return True
@@ -357,7 +355,7 @@ class EventReplica:
         return True
 
     def _recount(self):
-        """Load all again if the table no longer has the rows it had."""
+        """Reload the table if its number of rows does not match."""
         interval = CONF.revoke.recount_interval
         now = self._clock()
         if not interval or 0 <= now - self._counted_at < interval:
@@ -414,12 +412,12 @@ class EventReplica:
     def _reload(self):
         ahead = self._ahead_now()
         copy = table_copy.TableCopy(self.driver, self._clock)
-        # The copy at hand, if there is one, stays in step meanwhile.
+        # The current copy, if any, is still synchronized meanwhile.
         copy.load()
         with self._sync_lock:
             self._begun += 1
-            # No stamp equals this one: the next check looks again for the
-            # row of the stamp, which an older replica may not have shown.
+            # No stamp equals this one, so the next check looks again for the
+            # row of the stamp, which a lagging database may have missed.
             view = _View(
                 copy, object(), self._clock(), self._written, self._begun
             )
@@ -430,7 +428,7 @@ class EventReplica:
 
 
 class TokenCheck:
-    """Checks tokens by the replica, or by the driver if that is not to be.
+    """Checks tokens with the replica, or with the driver as a fallback.
 
     :param region: the cache region that each revocation invalidates
     """
@@ -442,7 +440,7 @@ class TokenCheck:
         self._told = None
 
     def is_revoked(self, driver, token):
-        """Tell whether a token is revoked.
+        """Whether a token is revoked.
 
         :param driver: the ``[revoke] driver``
         :param token: dictionary of
@@ -456,11 +454,11 @@ class TokenCheck:
         return revoke_model.is_revoked(events, token)
 
     def written(self, driver, row_id, event):
-        """Note an event that was committed, before the region's id changes.
+        """Record a committed event, before the region id is changed.
 
         :param driver: the ``[revoke] driver``
-        :param row_id: what its ``revoke`` returned: the id of the event's
-            row, or None
+        :param row_id: result of its ``revoke``: the id of the event's row, or
+            None
         :param event: a :class:`~keystone.models.revoke_model.RevokeEvent`
         """
         replica = self.replica(driver)
@@ -472,7 +470,7 @@ class TokenCheck:
         """The replica of a driver's events.
 
         :returns: an :class:`EventReplica`; None if ``[revoke] use_tree`` is
-            off or the driver cannot read incrementally
+            false or the driver does not support incremental reads
         """
         if not CONF.revoke.use_tree:
             self._tell(None, 'Querying revocation events for each token.')

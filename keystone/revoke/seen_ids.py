@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The ids of the revocation events that a process has seen."""
+"""The ids of revocation events that a process has seen."""
 
 import array
 import bisect
@@ -11,21 +11,21 @@ from keystone.revoke.backends import incremental
 
 CONF = keystone.conf.CONF
 
-# Seconds for which ids are remembered while they are few; so few.
+# Seconds for which ids are remembered while they are few, and that number.
 _LONG = 3600
 _FEW = 5000
 
 
 class SeenIds:
-    """Which ids were seen, as far down as an event can still come up.
+    """The ids that were seen, down to where new events can still appear.
 
-    An event has its id before it is committed, in steps that differ between
-    the nodes of a cluster, so it can come up below ids that were seen before.
-    Not below those that were seen before its transaction began: that is the
-    floor, as of an hour ago while the ids above it are few, and as of
-    ``[revoke] sync_overlap`` seconds ago at least.
+    An event gets its id before it is committed, in steps that differ between
+    the nodes of a cluster, so it can appear below ids that were seen before,
+    but not below those seen before its transaction started. This is the floor:
+    as of an hour ago while there are few ids above it, and otherwise as of
+    ``[revoke] sync_overlap`` seconds ago.
 
-    :param clock: callable, returns seconds that never go back
+    :param clock: callable, returns monotonic seconds
     """
 
     def __init__(self, clock):
@@ -33,29 +33,29 @@ class SeenIds:
         self.reset(0, ())
 
     def reset(self, floor, ids):
-        """Remember just these ids.
+        """Replace the ids and the floor.
 
-        :param floor: id below which nothing can come up any more
-        :param ids: iterable of ids; those up to the floor are left out
+        :param floor: id below which no new events can appear
+        :param ids: iterable of ids; those up to the floor are ignored
         """
         self._floor = floor
         self.replace(ids)
-        # (seconds, the highest id that was seen by then), as time goes by
+        # (seconds, highest id seen by then), in chronological order
         self._marks = collections.deque([(self._clock(), self.last)])
 
     def replace(self, ids):
-        """Remember these ids, with the same floor."""
+        """Replace the ids, keeping the floor."""
         above = {row_id for row_id in ids if row_id > self._floor}
         self._ids = array.array('q', sorted(above))
         self._total = sum(self._ids)
 
     @property
     def last(self):
-        """The highest id that was seen."""
+        """The highest id seen."""
         return self._ids[-1] if self._ids else self._floor
 
     def known(self):
-        """What the database is to compare, a ``Known``."""
+        """The known ids to compare with the database, a ``Known``."""
         return incremental.Known(
             self._floor, self.last, len(self._ids), self._total
         )
@@ -65,7 +65,7 @@ class SeenIds:
         return place < len(self._ids) and self._ids[place] == row_id
 
     def add(self, row_id):
-        """Remember an id; tell whether it is above the floor, and new."""
+        """Add an id; return whether it is above the floor, and new."""
         if row_id <= self._floor or row_id in self:
             return False
         bisect.insort(self._ids, row_id)
@@ -73,7 +73,7 @@ class SeenIds:
         return True
 
     def raise_floor(self):
-        """Forget the ids below which nothing can come up any more."""
+        """Forget the ids below which no new events can appear."""
         now, marks, floor = self._clock(), self._marks, self._floor
         if not marks or marks[-1][1] != self.last and now >= marks[-1][0] + 1:
             marks.append((now, self.last))

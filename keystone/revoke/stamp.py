@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the shared cache tells about the table of revocation events.
+"""The stamp: a version of the revocation event table in the shared cache.
 
 Each revocation changes the id of the ``revoke`` cache region after its commit.
-That id is the stamp: while it stays the same, nothing was revoked through
-Keystone, by this release or an unpatched one. The id also names the row that
-was written, which the reader of a new stamp can look for.
+This id is the stamp: while it is unchanged, nothing was revoked through
+Keystone, patched or not. The id also contains the id of the written row, for
+which the reader of a new stamp can look.
 """
 
 import calendar
@@ -36,7 +36,7 @@ class SharedStamp:
 
     @property
     def is_shared(self):
-        """True if other processes read and write the same stamp."""
+        """Whether other processes read and write the same stamp."""
         return shared.is_shared()
 
     @property
@@ -44,10 +44,10 @@ class SharedStamp:
         return self._region.region_invalidator._region_manager
 
     def read(self):
-        """Read the current stamp, at most once for each request.
+        """Read the current stamp, at most once per request.
 
-        :returns: bytes; None if no cache is shared; a new object, which
-            equals no stamp, if the cache fails
+        :returns: bytes; None without a shared cache; a new object, unequal to
+            any stamp, if the cache fails
         """
         if not self.is_shared:
             return None
@@ -58,22 +58,22 @@ class SharedStamp:
             return object()
 
     def row_of(self, stamp):
-        """Tell which row was written last before a stamp.
+        """The row written last before a stamp.
 
-        :param stamp: what :meth:`read` returned
-        :returns: a :class:`Row`, or None if the stamp does not tell
+        :param stamp: result of :meth:`read`
+        :returns: a :class:`Row`, or None if unknown
         """
         if not isinstance(stamp, bytes):
             return None
         try:
             row_id, seconds = map(int, id_note.read(stamp).split(b':'))
         except (ValueError, OverflowError):
-            # Written by an unpatched Keystone, or by a reader that found none.
+            # Written by an unpatched Keystone, or by a reader on a miss.
             return None
         return Row(row_id, _EPOCH + datetime.timedelta(seconds=seconds))
 
     def note_row(self, row):
-        """Tell other processes of a row, by the stamp that comes next.
+        """Announce a row to other processes, with the next stamp.
 
         :param row: a :class:`Row`, committed by this thread
         """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A copy of the table of revocation events in memory."""
+"""In-memory copy of the revocation event table."""
 
 import collections
 import datetime
@@ -22,10 +22,10 @@ LOG = log.getLogger(__name__)
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MINUTE = datetime.timedelta(minutes=1)
 
-# By how much the clocks of Keystone's hosts may differ.
+# Maximum clock skew between Keystone hosts.
 _SKEW = datetime.timedelta(hours=1)
 
-# How far back an event is looked for whose commit came late.
+# How far back to look for events that were committed late.
 _RECENT = 2 * _SKEW
 
 _PROGRESS = 100_000
@@ -37,16 +37,16 @@ class TableCopy:
     """The live rows of the table, as a tree.
 
     One thread at a time may call the methods; any number of threads may check
-    tokens with :attr:`tree` meanwhile.
+    tokens with :attr:`tree` concurrently.
 
-    Rows are found by their ids, so that no clock can hide one: see
+    Rows are found by their ids, independently of clocks: see
     :class:`~keystone.revoke.seen_ids.SeenIds`. Each read includes the newest
-    row known: if it is not what it was, the table was emptied or restored,
-    and is read again from the beginning. What was deleted stays in the tree.
+    known row: if it has changed, the table was emptied or restored, and is
+    loaded again. Deleted rows stay in the tree.
 
     :param driver: an
         :class:`~keystone.revoke.backends.incremental.IncrementalRead`
-    :param clock: callable, returns seconds that never go back
+    :param clock: callable, returns monotonic seconds
     """
 
     def __init__(self, driver, clock=time.monotonic):
@@ -56,13 +56,13 @@ class TableCopy:
         self._seen = seen_ids.SeenIds(clock)
         # The values of the row with the highest id.
         self._newest = None
-        # {minute: number of rows revoked in it}
+        # {minute: number of rows recorded in it}
         self._rows = collections.Counter()
         self._total = 0
         self._has_deleted = False
 
     def __len__(self):
-        """The number of rows, each counted that has the same attributes."""
+        """The number of rows, including those with equal attributes."""
         return self._total
 
     def load(self):
@@ -88,7 +88,7 @@ class TableCopy:
                 LOG.info('Loaded %d revocation events so far.', count.total())
                 progress += _PROGRESS
 
-        # No row can come up below it, by the slowest clock.
+        # No row can appear below it, even with the slowest clock.
         floor = self._driver.id_before(timeutils.utcnow() - _SKEW - _overlap())
         causal = self._driver.read_events(oldest(), take)
         self._rows, self._total = count, count.total()
@@ -106,11 +106,11 @@ class TableCopy:
         return causal
 
     def sync(self, row=None):
-        """Take in the rows that are new, and forget those that expired.
+        """Add new rows, and remove expired ones.
 
         :param row: a :class:`~keystone.revoke.stamp.Row` to look for
-        :returns: False if that row is not there, and the database may have it
-            elsewhere
+        :returns: False if that row was not found, and may exist on another
+            database server
         """
         row_id = None if row is None or self.has(row) else row.id
         news = self._driver.read_news(self._seen.known(), row_id)
@@ -131,22 +131,22 @@ class TableCopy:
         )
 
     def has(self, row):
-        """Tell whether a row is certainly in the tree.
+        """Whether a row is known to be in the tree.
 
         :param row: a :class:`~keystone.revoke.stamp.Row`
         """
         return row.id in self._seen
 
     def recent(self):
-        """The first moment after which late rows are looked for."""
+        """Start of the time span in which late rows are looked for."""
         first = max(timeutils.utcnow() - _RECENT, oldest())
         return _EPOCH + (_minute(first) + 1) * _MINUTE
 
     def count(self, since, before=datetime.datetime.max):
-        """The number of rows of a span of whole minutes.
+        """The number of rows in a span of whole minutes.
 
-        :param since: naive UTC datetime, the first moment of the span
-        :param before: naive UTC datetime, the first moment after the span
+        :param since: naive UTC datetime, start of the span
+        :param before: naive UTC datetime, end of the span, excluded
         """
         first, last = _minute(since), _minute(before)
         return sum(
@@ -156,7 +156,7 @@ class TableCopy:
         )
 
     def read_again(self, since):
-        """Read rows that were recorded from a minute on, known or not."""
+        """Read all rows recorded since a minute, known or not."""
         count = collections.Counter()
 
         def take(rows):
@@ -171,16 +171,16 @@ class TableCopy:
         self._rows, self._total = count, count.total()
 
     def settled(self):
-        """Tell how many rows the table must have in a span of time.
+        """The number of rows that the table must have in a time span.
 
-        The span leaves out what is being written and what is being pruned.
+        The span excludes rows that may still be written or pruned.
 
-        :returns: first moment of the span, first moment after it (naive UTC
-            datetimes), number of rows; None if the tree has deleted ones
+        :returns: start and end of the span (naive UTC datetimes), number of
+            rows; None if the tree contains deleted rows
         """
         since = base.revoked_before_cutoff_time() + _overlap() + _MINUTE
         since = _EPOCH + _minute(since) * _MINUTE
-        # A row from a clock that is ahead settles nothing.
+        # Ignore rows from a clock that is ahead.
         now = _minute(timeutils.utcnow())
         newest = max((at for at in self._rows if at <= now), default=0)
         before = _EPOCH + newest * _MINUTE - _overlap()
@@ -210,7 +210,7 @@ class TableCopy:
 
 
 def oldest():
-    """The first moment of which there can be live events."""
+    """Earliest possible time of a live event."""
     cutoff = base.revoked_before_cutoff_time().replace(microsecond=0)
     return max(cutoff, _EPOCH)
 

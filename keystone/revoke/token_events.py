@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Revocation events for one given token and for the tokens of its chain.
+"""Revocation events for a token and for the tokens of its chain.
 
-They are made from the token, so that the clock of the node that writes them
-cannot keep them from it.
+They are computed from the token, so that they match it regardless of the clock
+of the node.
 """
 
 import datetime
@@ -23,8 +23,8 @@ def _whole_seconds_up(text):
 
 
 def _issued_before(token):
-    # A token that is rescoped keeps its expiry, so nothing of its chain can
-    # be issued later than that, on any node and by any clock.
+    # A rescoped token keeps its expiry, so no token of the chain can be issued
+    # later, on any node and by any clock.
     return max(
         timeutils.utcnow().replace(microsecond=0),
         _whole_seconds_up(token.issued_at),
@@ -33,7 +33,7 @@ def _issued_before(token):
 
 
 def of_token(token):
-    """Make the event that revokes one token.
+    """Create the event that revokes one token.
 
     :param token: a TokenModel
     :returns: a RevokeEvent that names the token's audit id
@@ -44,7 +44,7 @@ def of_token(token):
 
 
 def of_chain(token, root):
-    """Make the event that revokes the tokens of one chain.
+    """Create the event that revokes the tokens of a chain.
 
     :param token: a TokenModel of the chain
     :param root: audit id of the token that the others were rescoped from

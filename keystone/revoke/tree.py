@@ -1,33 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Revocation events in memory, where a check costs the same for any number.
+"""In-memory index of revocation events.
 
-The events stand in a trie. An edge is one (attribute, value) of an event; the
-attributes of an event come in the order of ``ATTRIBUTES``, and an
-attribute that the event does not set takes no level. A check follows only the
-edges whose value the token has, so it costs a few look-ups for each
-combination of attributes that live events use, which in practice is two to
-five.
+The cost of a check does not depend on the number of events. They are stored in
+a trie. An edge is one (attribute, value) of an event; the attributes of an
+event are in the order of ``ATTRIBUTES``, and attributes that the event does
+not set have no level. A check only follows edges with values of the token, so
+it takes a few lookups for each combination of attributes in use, typically two
+to five.
 
-Events with the same attributes and values share one node. It keeps the
-latest ``issued_before`` and the latest ``revoked_at`` of them.
+Events with the same attributes and values share one node, with the latest
+``issued_before`` and the latest ``revoked_at`` of them.
 
 Threads
     One thread at a time may add and expire; any number of threads may check
-    meanwhile, without a lock. A check never iterates over anything that
-    changes: it walks tuples, which the writer replaces as a whole, and asks
-    dicts and sets for one key, which is one step of the interpreter for keys
-    of built-in types. What the writer hangs into the trie is complete before
-    it can be reached, and it takes out only what has expired. So a check that
-    starts after :meth:`RevocationTree.add` has returned sees the event.
+    concurrently, without a lock. A check never iterates over anything that
+    changes: it walks tuples, which the writer replaces as a whole, and looks
+    up single keys in dicts and sets, which is atomic for keys of built-in
+    types. The writer only links complete nodes into the trie, and only removes
+    expired ones. A check that starts after :meth:`RevocationTree.add` has
+    returned therefore sees the event.
 
 Memory
-    Events that name one audit id and nothing else stand beside the trie, see
-    :mod:`keystone.revoke.audit_ids`: these are the many. Another event
-    without further edges below it is one integer in a dict, and its expiry
-    takes one slot of a list: at most 250 bytes for an event with one
-    attribute, the id included. Each further attribute of an event takes a
-    node with a dict, about 450 bytes.
+    Events that only name an audit id, by far the most common ones, are stored
+    separately: see :mod:`keystone.revoke.audit_ids`. Another event without
+    further edges below it is one integer in a dict and one slot of a list for
+    its expiry: at most 250 bytes for an event with one attribute, including
+    the id. Each further attribute takes a node with a dict, about 450 bytes.
 """
 
 import datetime
@@ -44,18 +43,18 @@ from keystone.revoke import audit_ids
 
 LOG = log.getLogger(__name__)
 
-# The attributes by which an event chooses tokens, in the order of the levels.
+# The attributes of events, in the order of the levels.
 ATTRIBUTES = tuple(revoke_matching.CANDIDATES)
 
-# It comes last: a token's roles are asked for when all else has matched.
+# The last one: roles are only resolved when all other attributes match.
 _ROLE = 'role_id'
 
-# A stored row has no column of its own for the scope.
+# There is no separate column for the scope.
 _COLUMNS = tuple(name for name in ATTRIBUTES if name != 'domain_scope_id')
 _values_of = operator.attrgetter(*_COLUMNS)
 
-# Times count from the first moment a datetime can hold: none is negative,
-# and each takes less than 60 bits, even in microseconds.
+# Times are relative to the earliest datetime, so that none is negative and
+# each takes less than 60 bits, even in microseconds.
 _EPOCH = datetime.datetime.min
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _SECOND = datetime.timedelta(seconds=1)
@@ -65,17 +64,16 @@ _BITS = 60
 _MASK = (1 << _BITS) - 1
 
 # An end is (issued_before in seconds) << _BITS | (revoked_at in microseconds),
-# so that one comparison tells whether it is late enough for a token.
+# so that it is compared with a token in one operation.
 _NO_END = -1
 
-# How many seconds of events wait for their expiry in one list, until its time
-# comes and it is sorted into single seconds. A longer span takes less memory
-# where revocations are rare, and makes a longer list to sort.
+# Seconds of events whose expiry is kept in one list, which is sorted into
+# single seconds when it is due. A longer span takes less memory if revocations
+# are rare, but makes longer lists to sort.
 _SPAN = 1024
 
-# Nearly every look-up finds nothing. A large dict goes to three or four places
-# outside the processor's caches to tell so, a set to one: from this many edges
-# on, a set of the values is asked first.
+# Nearly all lookups are misses, which take three or four CPU cache misses in a
+# large dict and one in a set: from this many edges on, a set is checked first.
 _LARGE = 65536
 
 
@@ -86,7 +84,7 @@ def _since_epoch(when, unit):
 
 
 class _Node:
-    """A node with edges below it; a node without is a bare end."""
+    """A node with edges below it; a leaf is just an end."""
 
     __slots__ = ('end', 'levels', 'roles', 'roles_end')
 
@@ -107,14 +105,14 @@ class _Node:
         return None
 
     def get(self, attribute, value):
-        """The node or end that an edge leads to, None without that edge."""
+        """The node or end of an edge; None if there is no such edge."""
         if attribute == _ROLE:
             return self.roles.get(value) if self.roles else None
         level = self._level(attribute)
         return level[-1].get(value) if level else None
 
     def put(self, attribute, value, child):
-        """Make an edge, or let it lead elsewhere."""
+        """Add or replace an edge."""
         if attribute == _ROLE:
             if self.roles is None:
                 self.roles = {}
@@ -138,7 +136,7 @@ class _Node:
             )
 
     def remove(self, attribute, value):
-        """Take an edge out, and its level when it was the last one there."""
+        """Remove an edge, and its level if it was the last edge there."""
         if attribute == _ROLE:
             del self.roles[value]
             if not self.roles:
@@ -160,10 +158,10 @@ class _Node:
 
 
 class _Calendar:
-    """Entries by the second they are due.
+    """Entries by the second in which they are due.
 
-    Each is filed under its second or an earlier one. What filing and taking
-    cost does not depend on how many entries there are.
+    Each is filed under its second or an earlier one. The cost of filing and
+    taking does not depend on the number of entries.
     """
 
     __slots__ = ('_buckets', '_starts', '_sorted_until')
@@ -187,10 +185,10 @@ class _Calendar:
             bucket.append(entry)
 
     def take(self, second):
-        """Remove the entries filed up to a second, and return them.
+        """Remove and return the entries filed up to a second.
 
-        Those that are due later have to be filed again, which sorts them by
-        their own second: none is taken early time and again.
+        Those that are due later must be filed again, which files them under
+        their own second, so that none is taken early repeatedly.
         """
         self._sorted_until = second - second % _SPAN + _SPAN
         taken = []
@@ -199,9 +197,9 @@ class _Calendar:
         return taken
 
     def latest(self):
-        """Iterate over the entries, those of the latest seconds first.
+        """Iterate over the entries, latest seconds first.
 
-        The writer may file and take meanwhile.
+        The writer may file and take concurrently.
         """
         buckets = self._buckets.copy()
         for start in sorted(buckets, reverse=True):
@@ -219,7 +217,7 @@ class _Kind:
         self.count = 0
 
     def entry(self, edges):
-        """The values of an event as one object, as small as can be."""
+        """The values of an event as one compact object."""
         values = tuple(value for _attribute, value in edges)
         return values[0] if len(values) == 1 else values
 
@@ -249,7 +247,7 @@ class RevocationTree:
         }
 
     def add(self, event):
-        """Take in one event; one that is there already changes nothing.
+        """Add an event; adding it again has no effect.
 
         :param event: an object with the columns of ``revocation_event`` as
             attributes: ids are str or None, ``expires_at`` is a datetime or
@@ -283,13 +281,12 @@ class RevocationTree:
             _warn_of_blank_event(event.issued_before)
 
     def expire(self, cutoff):
-        """Forget the events that were last revoked before a point in time.
+        """Remove the events that were last revoked before a time.
 
-        The cost grows with the events that are forgotten, not with those
-        that stay.
+        The cost depends on the number of removed events only.
 
         :param cutoff: a datetime; without time zone it is UTC.
-        :returns: how many distinct events were forgotten.
+        :returns: number of distinct events removed.
         """
         cutoff = _since_epoch(cutoff, _MICROSECOND)
         forgotten = sum(
@@ -311,7 +308,7 @@ class RevocationTree:
         return forgotten
 
     def is_revoked(self, token):
-        """Tell whether a live event revokes a token.
+        """Whether a live event revokes a token.
 
         :param token: a mapping with the values of a token, as
             ``revoke_model.build_token_values`` makes it: ``issued_at`` and
@@ -323,8 +320,8 @@ class RevocationTree:
             that is the scope), ``trust_id``, ``consumer_id`` and
             ``access_token_id``; and ``roles``, the ids of the effective
             roles. ``roles`` may be a callable that returns them: it is called
-            once, and only if an event matches in all but its role. A value
-            that is missing or None is one the token does not have.
+            once, and only if an event matches except for its role. Missing
+            values are treated as None.
         :returns: True if the token is revoked.
         :raises KeyError: if ``issued_at`` is missing.
         """
@@ -347,8 +344,8 @@ class RevocationTree:
     def counts(self):
         """Count the distinct events by kind.
 
-        :returns: a dict from the attributes that events set, a tuple in the
-            order of the levels, to the number of events that set just these.
+        :returns: a dict from the attributes of events, a tuple in the order
+            of the levels, to the number of events with exactly these.
         """
         counts = {
             (attribute,): len(ids)
@@ -370,11 +367,11 @@ class RevocationTree:
         return f'<{type(self).__name__} {kinds or "empty"}>'
 
     def dump(self, limit=10):
-        """Describe the tree to a person.
+        """Describe the tree in human-readable form.
 
-        :param limit: how many events of each kind to show, the latest first.
-        :returns: a str of several lines: for each kind how many events there
-            are, below it the events, one on a line.
+        :param limit: number of events of each kind to show, latest first.
+        :returns: a str of several lines: for each kind the number of events,
+            followed by the events, one per line.
         """
         lines = [repr(self)]
         for attributes, count in self.counts().items():
@@ -387,7 +384,7 @@ class RevocationTree:
         return '\n'.join(lines)
 
     def _latest(self, attributes):
-        """Iterate over (edges, end) of one kind of events, latest first."""
+        """Iterate over (edges, end) of one kind of event, latest first."""
         if len(attributes) == 1 and attributes[0] in self._ids:
             for value, *times in self._ids[attributes[0]].latest():
                 issued, revoked = (_UNIX + seconds for seconds in times)
@@ -401,7 +398,7 @@ class RevocationTree:
                 yield edges, end
 
     def _hang(self, edges, end):
-        """Let an event end at a path; tell whether that is new there."""
+        """Set the end of a path; return whether the path is new."""
         node = self._root
         if not edges:
             known = node.end
@@ -437,7 +434,7 @@ class RevocationTree:
         return child if type(child) is int else child.end
 
     def _cut(self, edges):
-        """Take the end at a path out, and the edges that led only to it."""
+        """Remove the end of a path, and the edges that only lead to it."""
         nodes = [self._root]
         for attribute, value in edges:
             nodes.append(nodes[-1].get(attribute, value))
@@ -484,10 +481,10 @@ def _later(one, other):
 
 
 def _search(node, token, earliest, role_tables):
-    """Tell whether the edges of a token lead to an end that is late enough.
+    """Whether the edges of a token lead to an end that is late enough.
 
-    The tables of roles met on the way are put into role_tables: their events
-    match in all but the role.
+    The tables of roles on the way are added to role_tables: their events match
+    except for the role.
     """
     for _attribute, candidates, members, table in node.levels:
         for value in candidates(token):
@@ -495,7 +492,7 @@ def _search(node, token, earliest, role_tables):
                 continue
             child = table.get(value)
             if child is None:
-                # Expired since members was asked.
+                # Expired since the check of members.
                 continue
             if type(child) is int:
                 if child >= earliest:

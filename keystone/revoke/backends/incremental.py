@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reading the table of revocation events piece by piece.
+"""Incremental reads of the revocation event table.
 
-A driver of ``[revoke] driver`` that offers :class:`IncrementalRead` is asked
-for what is new, and its events are kept in memory. A driver that does not is
-asked for the events of each token, as before.
+If the ``[revoke] driver`` implements :class:`IncrementalRead`, its events are
+kept in memory and only new ones are read. Otherwise, it is queried for each
+token, as before.
 """
 
 import abc
@@ -22,40 +22,39 @@ from keystone.models import revoke_model
 
 CONF = keystone.conf.CONF
 
-# Rows fetched at a time when the whole table is read.
+# Rows fetched at once when the whole table is read.
 _BATCH = 5000
 
-# Attributes with an index of their own, each with issued_before; the others
-# of which a row is found by what the token has.
+# Attributes with an index, each with issued_before.
 _INDEXED = ('audit_id', 'user_id', 'project_id')
 _OTHERS = (
     'audit_chain_id', 'trust_id', 'consumer_id', 'access_token_id',
     'domain_id',
 )  # fmt: skip
 
-# The bit of wsrep_sync_wait that is about reads.
+# The bit of wsrep_sync_wait for reads.
 _WAIT_BEFORE_READ = 1
 
-#: The ids that a reader knows: all that it has seen above ``floor``.
+#: The ids known to a reader: all that it has seen above ``floor``.
 #:
-#: ``floor``: an id; what it has seen up to there does not matter
-#: ``last``: the highest id that it has seen, or ``floor``
-#: ``count``, ``total``: number and sum of the ids that it has seen in between
+#: ``floor``: an id; ids up to it are not relevant
+#: ``last``: the highest id seen, or ``floor``
+#: ``count``, ``total``: number and sum of the ids seen in between
 Known = collections.namedtuple('Known', ('floor', 'last', 'count', 'total'))
 
-#: What a reader did not know.
+#: Events unknown to a reader.
 #:
-#: ``causal``: True if the database has guaranteed that the read saw all that
-#: was committed on any server before it began
-#: ``rows``: events with the id ``last`` of :class:`Known` or a higher one,
-#: and the one that was asked for
-#: ``between``: None if the reader knows just those between ``floor`` and
-#: ``last``; otherwise all of them
+#: ``causal``: True if the database guarantees that the read includes
+#: everything committed on any server before it started
+#: ``rows``: events with the id ``last`` of :class:`Known` or higher, and the
+#: requested one
+#: ``between``: None if the reader knows exactly the events between ``floor``
+#: and ``last``; otherwise all of these
 News = collections.namedtuple('News', ('causal', 'rows', 'between'))
 
 
 class IncrementalRead(abc.ABC):
-    """What a driver offers to have its events kept in memory.
+    """Interface of drivers whose events can be kept in memory.
 
     An event has the attributes ``id``, ``issued_before``, ``revoked_at`` and
     those of a :class:`~keystone.models.revoke_model.RevokeEvent`.
@@ -63,56 +62,55 @@ class IncrementalRead(abc.ABC):
 
     @abc.abstractmethod
     def read_events(self, since, take):
-        """Read the events that were recorded from a moment on.
+        """Read the events recorded since a time.
 
-        :param since: naive UTC datetime; events with a ``revoked_at`` of this
-            moment or later are wanted.
-        :param take: callable, given each batch of events as a list.
-        :returns: True if the database has guaranteed a causal read.
+        :param since: naive UTC datetime, the earliest ``revoked_at``
+        :param take: callable, receives each batch of events as a list
+        :returns: True if the database guarantees a causal read
         """
 
     @abc.abstractmethod
     def read_news(self, known, row_id=None):
-        """Read the events whose ids are not known.
+        """Read the events with unknown ids.
 
-        Where the database can, this waits until it sees all that was
-        committed on any server before it began: a causal read.
+        If the database supports it, this is a causal read: it waits until
+        everything committed on any server before its start is visible.
 
         :param known: a :class:`Known`
-        :param row_id: id of an event that is wanted in any case
+        :param row_id: id of an event to read in any case
         :returns: a :class:`News`
         """
 
     @abc.abstractmethod
     def id_before(self, moment):
-        """Tell which events had their ids before a moment, by their clocks.
+        """The ids assigned before a time, according to ``revoked_at``.
 
         :param moment: naive UTC datetime
         :returns: the highest id below those of all events with a
-            ``revoked_at`` of this moment or later; 0 if there is none
+            ``revoked_at`` of this time or later; 0 if there is none
         """
 
     @abc.abstractmethod
     def count_events(self, since, before):
-        """Count the events recorded in a span of time.
+        """Count the events recorded in a time span.
 
-        :param since: naive UTC datetime, the first moment of the span.
-        :param before: naive UTC datetime, the first moment after the span.
+        :param since: naive UTC datetime, start of the span
+        :param before: naive UTC datetime, end of the span, excluded
         :returns: int
         """
 
     def read_matching(self, token):
         """Read the events that may revoke a token, from the database.
 
-        They are read for each token while they are not kept in memory. A
-        driver should find them by indexes.
+        Used for each token while the events are not kept in memory. Drivers
+        should use indexes.
 
         :param token: dictionary of
-            :func:`~keystone.models.revoke_model.build_token_values`; what is
-            missing the token does not have
+            :func:`~keystone.models.revoke_model.build_token_values`; missing
+            values are treated as None
         :returns: list of :class:`~keystone.models.revoke_model.RevokeEvent`
         """
-        # Drivers read what a token does not have as well.
+        # Drivers also read values that the token lacks.
         blank = revoke_model.blank_token_data(None)
         return self.list_events(token={**blank, **token})
 
@@ -123,24 +121,23 @@ def _connection():
         if sql.core._TESTING_USE_GLOBAL_CONTEXT_MANAGER
         else sql.core._get_main_context_manager()
     )
-    # Not one of the enginefacade: within a transaction that the thread has
-    # open, it might see the table as it was when that began. And one to the
-    # primary database: what [database] slave_connection names may lack an
-    # event that was answered.
+    # Not an enginefacade session: within an open transaction of the thread,
+    # it could see an old snapshot of the table. And on the primary database,
+    # since [database] slave_connection may lack a confirmed event.
     return root.writer.get_engine().connect()
 
 
 @contextlib.contextmanager
 def _causal(connection):
-    """Read what the Galera cluster has committed, or fail."""
+    """Read everything committed by the Galera cluster, or fail."""
     usual = CONF.database.mysql_wsrep_sync_wait
     try:
-        # A node that may answer with what it happens to have does not wait.
+        # A node that allows dirty reads does not wait.
         _set(connection, (usual or 0) | _WAIT_BEFORE_READ, 'OFF')
         yield
         _set(connection, 'DEFAULT' if usual is None else usual, 'DEFAULT')
     except BaseException:
-        # No other thread is to use it with these settings.
+        # Do not return a connection with changed settings to the pool.
         connection.invalidate()
         raise
 
@@ -167,13 +164,13 @@ class SQLRead(IncrementalRead):
         """Query of all events."""
         table = self._table
         columns = [table.c[name] for name in ('id', *revoke_model.REVOKE_KEYS)]
-        # Looking for an attribute that a row lacks costs more than to send it.
+        # Accessing a missing attribute of a row costs more than sending it.
         columns.append(sqlalchemy.null().label('domain_scope_id'))
         return sqlalchemy.select(*columns)
 
     @contextlib.contextmanager
     def _reading(self):
-        """A connection, and whether what it reads is causal."""
+        """A connection, and whether its reads are causal."""
         with _connection() as connection:
             galera = self._is_galera(connection)
             with _causal(connection) if galera else contextlib.nullcontext():
@@ -199,7 +196,7 @@ class SQLRead(IncrementalRead):
 
     def _between(self, connection, known):
         if known.count == known.last - known.floor:
-            # No id is left for another one.
+            # There are no ids in between.
             return None
         ids = self._table.c.id
         span = sqlalchemy.and_(ids > known.floor, ids <= known.last)
@@ -246,14 +243,14 @@ class SQLRead(IncrementalRead):
         ]
         queries = []
         for name in _INDEXED:
-            # One query for each index: no database uses several for one.
+            # One query per index, since databases do not combine them.
             queries.append(self._events.where(is_one_of[name], *rest))
             rest.append(columns[name].is_(None))
         queries.append(self._events.where(*rest))
         return sqlalchemy.union_all(*queries)
 
     def read_matching(self, token):
-        # A None among the values equals nothing.
+        # None among the values matches nothing.
         values = {
             name: list(revoke_matching.CANDIDATES[name](token))
             for name in (*_INDEXED, *_OTHERS)

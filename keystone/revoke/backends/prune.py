@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Deleting expired revocation events, a few at a time.
+"""Deletion of expired revocation events in batches.
 
-A driver of ``[revoke] driver`` that offers :class:`Prune` has its expired
-events deleted after revocations and by ``keystone-manage revocation_prune``.
-One that does not is left alone.
+If the ``[revoke] driver`` implements :class:`Prune`, its expired events are
+deleted after revocations and by ``keystone-manage revocation_prune``.
 """
 
 import abc
@@ -17,57 +16,55 @@ import sqlalchemy
 
 from keystone.common import sql
 
-# Milliseconds that a batch waits for a lock, where a database can be told.
+# Milliseconds that a batch waits for a lock, where the database supports it.
 _LONGEST_WAIT = 50
 
-# MariaDB's error for it. Nothing of the transaction is left.
+# Error of MariaDB for a failed commit, which rolls back the transaction.
 _FAILED_COMMIT = 1180
 
-#: What became of one batch.
+#: Result of one batch.
 #:
-#: ``found``: number of expired events that were selected
-#: ``deleted``: number of them that this batch has deleted; another pruner may
-#: have been faster where rows cannot be reserved
-#: ``last``: latest ``revoked_at`` of those selected, naive UTC; None without
-#: ``given_up``: None, or why nothing was deleted: somebody else's lock
+#: ``found``: number of selected expired events
+#: ``deleted``: number of events deleted by this batch; another process may
+#: have deleted some if rows cannot be locked
+#: ``last``: latest ``revoked_at`` of the selected events, naive UTC, or None
+#: ``given_up``: None, or the lock error for which nothing was deleted
 Batch = collections.namedtuple(
     'Batch', ('found', 'deleted', 'last', 'given_up')
 )
 
 
 class Prune(abc.ABC):
-    """What a driver offers to have its expired events deleted."""
+    """Interface of drivers whose expired events can be deleted."""
 
     @abc.abstractmethod
     def prune_events(self, before, limit, since=None):
-        """Delete some expired events, the oldest first.
+        """Delete some expired events, oldest first.
 
-        It waits for nobody: events that another transaction has locked are
-        left for later.
+        Events locked by other transactions are skipped without waiting.
 
         :param before: naive UTC datetime; only events with an earlier
             ``revoked_at`` are deleted
-        :param limit: largest number of events to delete
+        :param limit: maximum number of events to delete
         :param since: naive UTC datetime; events with an earlier
-            ``revoked_at`` are not looked at. Where the batch before has ended
-            is a good place: a database may otherwise walk over all rows that
-            were deleted so far.
+            ``revoked_at`` are ignored. Use the end of the previous batch, or
+            the database may scan all rows deleted so far.
         :returns: a :class:`Batch`
         :raises oslo_db.exception.DBError, sqlalchemy.exc.DBAPIError: the
-            database fails, for another reason than locks
+            database fails for a reason other than locks
         """
 
     @abc.abstractmethod
     def span_of_events(self):
-        """Tell how far back the events go.
+        """Times of the oldest and the newest event.
 
-        :returns: ``revoked_at`` of the oldest and of the newest event, naive
-            UTC datetimes, or None twice if there is no event
+        :returns: ``revoked_at`` of both, naive UTC datetimes, or None for
+            both if there are no events
         """
 
 
 def _connection():
-    # Not one of the enginefacade: it would join the thread's transaction.
+    # Not an enginefacade session, which would join the current transaction.
     root = (
         enginefacade
         if sql.core._TESTING_USE_GLOBAL_CONTEXT_MANAGER
@@ -79,8 +76,8 @@ def _connection():
 class SQLPrune(Prune):
     """Prunes the table ``revocation_event``.
 
-    A batch is one short transaction: its rows are selected by the index on
-    ``revoked_at`` and reserved in passing, then deleted by primary key.
+    A batch is one short transaction: rows are selected and locked by the index
+    on ``revoked_at``, then deleted by primary key.
     """
 
     @property
@@ -117,13 +114,13 @@ class SQLPrune(Prune):
         return Batch(len(rows), deleted, rows[-1].revoked_at, None)
 
     def _delete(self, connection, ids):
-        # Ids as part of the text: databases limit the parameters.
+        # Ids as literals, since databases limit the number of parameters.
         known = sqlalchemy.bindparam(
             'ids', ids, expanding=True, literal_execute=True
         )
         if connection.dialect.name == 'mysql':
-            # It prefers to scan a small table, and would wait for rows that
-            # are just being inserted. The limit ends the scan before them.
+            # It prefers to scan a small table, and would wait for rows being
+            # inserted. The limit ends the scan before them.
             delete = sqlalchemy.text(
                 f'DELETE FROM {self._table.name} WHERE id IN :ids '
                 f'ORDER BY id LIMIT {len(ids)}'
@@ -151,15 +148,14 @@ def _skips_locked(dialect):
 
 @contextlib.contextmanager
 def _in_nobodys_way(connection):
-    """Lock rows and no gaps between them, and hardly wait for a lock."""
+    """Lock rows but no gaps, and hardly wait for locks."""
     execute = connection.exec_driver_sql
     name = connection.dialect.name
     if name in ('mysql', 'postgresql'):
-        # For this transaction alone.
+        # For this transaction only.
         execute('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
     if name == 'mysql':
-        # Whole seconds. MariaDB knows "not at all" as well, but then fails to
-        # skip a locked row.
+        # Whole seconds. With 0, MariaDB fails to skip locked rows.
         change = (
             'SET SESSION innodb_lock_wait_timeout = {}, '
             'SESSION lock_wait_timeout = {}'
@@ -171,11 +167,11 @@ def _in_nobodys_way(connection):
     elif name == 'postgresql':
         settings = {
             'lock_timeout': _LONGEST_WAIT,
-            # While the statistics of the table are old it may prefer to scan
-            # the table, or to sort all that has expired.
+            # With outdated table statistics, it may prefer to scan the table,
+            # or to sort all expired events.
             'enable_seqscan': 'off',
             'enable_sort': 'off',
-            # What a crash of the server brings back is deleted again.
+            # Rows restored after a server crash are deleted again.
             'synchronous_commit': 'off',
         }
         wait = 'SELECT ' + ', '.join(
@@ -195,19 +191,19 @@ def _in_nobodys_way(connection):
         yield
     finally:
         try:
-            # The locks of a failed batch go first.
+            # First release the locks of a failed batch.
             connection.rollback()
             if usual is not None:
                 execute(usual)
         except Exception:
-            # Nobody else is to use it as it is now.
+            # Do not return a connection with changed settings to the pool.
             connection.invalidate()
 
 
 def _is_about_locks(error):
-    """Whether a database error is somebody else's lock, or a conflict."""
+    """Whether a database error is caused by a lock or a conflict."""
     if isinstance(error, db_exception.DBDeadlock):
-        # Lock waits that took too long, and Galera's conflicts, as well.
+        # Includes lock wait timeouts and Galera conflicts.
         return True
     cause = getattr(error, 'inner_exception', error)
     cause = getattr(cause, 'orig', None)

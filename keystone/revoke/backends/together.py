@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Recording several revocation events at once.
+"""Recording several revocation events in one transaction.
 
-A driver of ``[revoke] driver`` that offers :class:`RevokeTogether` records
-the events of one revocation in one transaction. Another one is given them one
-by one, as before.
+If the ``[revoke] driver`` implements :class:`RevokeTogether`, it records the
+events of a revocation in one transaction. Otherwise, it receives them one by
+one, as before.
 """
 
 import abc
@@ -16,17 +16,15 @@ from keystone.models import revoke_model
 
 
 class RevokeTogether(abc.ABC):
-    """What a driver offers to have several events recorded at once."""
+    """Interface of drivers that can record several events at once."""
 
     @abc.abstractmethod
     def revoke_together(self, events):
-        """Record events: all of them or none.
-
-        Whoever reads one of them reads all.
+        """Record events atomically.
 
         :param events: sequence of
             :class:`~keystone.models.revoke_model.RevokeEvent`
-        :returns: id of one of the rows, or None if the driver does not tell
+        :returns: id of one of the rows, or None if unknown
         :raises oslo_db.exception.DBError: the database fails
         """
 
@@ -54,13 +52,13 @@ class SQLRevokeTogether(RevokeTogether):
 
 
 def record(driver, events):
-    """Record events, in one transaction if the driver can.
+    """Record events, in one transaction if the driver supports it.
 
     :param driver: the ``[revoke] driver``
     :param events: sequence of
         :class:`~keystone.models.revoke_model.RevokeEvent`
-    :returns: iterator over (row id or None, an event) after each commit; that
-        event and those before it, or all of them, are recorded then
+    :returns: iterator over (row id or None, an event) after each commit; this
+        event and those before it, or all of them, are then recorded
     """
     if len(events) > 1 and isinstance(driver, RevokeTogether):
         yield driver.revoke_together(events), events[0]
