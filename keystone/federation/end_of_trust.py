@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What ends when an identity provider or a protocol does."""
+"""Invalidation of tokens when an identity provider or protocol is deleted."""
 
 import functools
 
@@ -18,7 +18,7 @@ PROVIDERS = provider_api.ProviderAPIs
 def drop_after(write):
     """Decorate a function that creates or updates an identity provider.
 
-    :param write: takes the manager, its id, and a dict of what it is to have
+    :param write: takes the manager, the id, and a dict of attributes
     """
 
     @functools.wraps(write)
@@ -36,12 +36,12 @@ def drop_after(write):
 def end_after_delete(delete):
     """Decorate a function that deletes an identity provider or a protocol.
 
-    Users who come from nowhere else are deleted with it, and dropped from the
-    cache here. The same people get the same ids if they sign in again, and
-    others stay: the tokens that all of them have are revoked.
+    Users without another source are deleted with it, and their cached entries
+    are invalidated here. All users of the provider have their tokens revoked,
+    since some remain, and others get the same id when they authenticate again.
 
-    :param delete: takes the manager, the identity provider's id, and the
-        protocol's if only that is deleted
+    :param delete: takes the manager, the id of the identity provider, and that
+        of the protocol if only this is deleted
     """
 
     @after_write.invalidate_again
@@ -72,7 +72,7 @@ def _drop_tokens(*source):
 
 
 def _users(idp_id, protocol_id=None):
-    """Ids of the users who have come from there."""
+    """Ids of the users from an identity provider or protocol."""
     user = sql_model.FederatedUser
     with sql.session_for_read() as session:
         query = session.query(user.user_id).filter(user.idp_id == idp_id)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tokens whose id is made when somebody asks for it.
+"""Tokens whose id is created when it is accessed.
 
-A gateway that has Keystone check a signed request is told whose it is, and is
-not given the token. Its id is then not worth the encryption, nor the token a
-place in the cache, where it can be found by its id alone.
+A gateway that has Keystone verify a signed request receives the identity of
+the user but not the token. Encrypting an id and caching the token, which can
+only be found by its id, would be wasted.
 """
 
 from oslo_utils import timeutils
@@ -17,9 +17,9 @@ PROVIDERS = provider_api.ProviderAPIs
 
 
 class Token(token_model.TokenModel):
-    """A token that has its id from the token provider at the first reading.
+    """A token that gets its id from the token provider on first access.
 
-    It is then issued at that time, which the id may contain.
+    The time of issue, which the id may contain, is then that time.
     """
 
     _id = None
@@ -41,8 +41,8 @@ def mint(token):
     """Accept a token, as of now.
 
     :param token: a :class:`Token`
-    :raises: what :meth:`keystone.models.token_model.TokenModel.mint` raises
+    :raises: errors of :meth:`keystone.models.token_model.TokenModel.mint`
     """
-    # To the second, as in the ids of Fernet tokens.
+    # In whole seconds, as in the ids of Fernet tokens.
     now = timeutils.utcnow().replace(microsecond=0)
     token.mint(None, utils.isotime(at=now, subsecond=True))

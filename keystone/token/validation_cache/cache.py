@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Records of tokens: found, made, and shown to be true as they are used.
+"""Lookup, creation and verification of token records.
 
-A record is found in this process, or else among those that processes share,
-and used only if three things hold at this moment: it has not expired, each
-fact that it was made of has the fingerprint that it had, and no revocation
-event revokes the token. Invariant: the record is read before its facts are
-compared, and its facts were read before it was made.
+A record is looked up in this process, then in the shared cache. It is only
+used if it has not expired, the fingerprints of its facts are unchanged, and no
+revocation event revokes the token. Invariant: a record is read before its
+facts are compared, and its facts were read before it was created.
 """
 
 import collections
@@ -46,41 +45,41 @@ from keystone.token.validation_cache import sealing
 CONF = keystone.conf.CONF
 PROVIDERS = provider_api.ProviderAPIs
 
-# Plain logging: an adapter costs calls at each request.
+# Plain logging, without the overhead of an adapter for each request.
 LOG = logging.getLogger('keystone')
 
-#: The name under which its use is counted.
+#: Name in the cache counters.
 CACHE = 'validation cache'
 
-# Seconds for which a process waits for another one that makes a record, and
-# how often it looks.
+# Seconds for which a process waits for another one to create a record, and
+# the polling interval.
 _WAIT = 0.25
 _PAUSE = 0.01
-# Seconds for which others wait for one who makes a record, at the most.
+# Seconds after which the lease to create a record expires.
 _LEASE = 2
 
-# The largest number of tokens that are known not to be kept, and for how many
-# seconds they are.
+# Maximum number of tokens remembered as not cacheable, and for how many
+# seconds.
 _MOST_UNKEPT = 10000
 _UNKEPT = 60
 
 
-# Begins the name of a catalog; no token begins so.
+# Prefix of the name of a catalog, with which no token starts.
 _CATALOG = 'catalog: '
-# Reasons not to keep a record that will be the same for the next request.
+# Reasons not to keep a record that also apply to the next request.
 _LASTING = frozenset(('database', 'size'))
 
 
 class NotKept(Exception):
-    """No record is made of a token; the reason is its argument."""
+    """No record is created for a token; the argument is the reason."""
 
 
 class Wanted:
-    """A token whose record is wanted.
+    """A token whose record is requested.
 
-    :ivar digest: names it in this process, once it was asked for
-    :ivar is_revoked: whether the record that was found is of a revoked token
-    :ivar is_unkept: whether it is known that no record is kept
+    :ivar digest: local name of the record, once it was computed
+    :ivar is_revoked: whether the record found is that of a revoked token
+    :ivar is_unkept: whether the token is known not to be cacheable
     """
 
     __slots__ = ('digest', 'is_revoked', 'is_unkept', 'token')
@@ -92,10 +91,10 @@ class Wanted:
 
 
 class Records:
-    """The records that one process has. Any number of threads may use it.
+    """The records of one process. Thread-safe.
 
-    No token stays in its memory: records of this process are found by a digest
-    of the token, those that are shared by a name that tells nothing.
+    Tokens are not kept in memory: local records are keyed by a digest of the
+    token, shared ones by a name that does not reveal it.
     """
 
     def __init__(self) -> None:
@@ -103,8 +102,8 @@ class Records:
         after_fork.call(self._forget)
 
     def _forget(self) -> None:
-        #: How often: ``hit``, ``shared_hit``, ``made``; ``miss`` and
-        #: ``not_kept`` by reason, as in ``miss: changed``.
+        #: Counters ``hit``, ``shared_hit``, ``made``, and by reason ``miss``
+        #: and ``not_kept``, as in ``miss: changed``.
         self.counts: collections.Counter = collections.Counter()
         self._lock = threading.Lock()
         self._making: dict[str, threading.Event] = {}
@@ -132,13 +131,13 @@ class Records:
         return self._local_caches
 
     def clear(self) -> None:
-        """Forget all that this process knows of tokens."""
+        """Drop all records of this process."""
         with self._lock:
             self._local_caches = None
             self._unkept.clear()
 
     def note(self, what: str) -> None:
-        """Count something, for the process and for the request."""
+        """Increment a counter of the process and of the request."""
         self.counts[what] += 1
         counters.count(CACHE, what.replace(': ', '.'))
 
@@ -151,12 +150,12 @@ class Records:
             and shared.is_shared()
         )
 
-    # Finding.
+    # Lookup.
 
     def find(self, *wanted: Wanted) -> list[Any]:
-        """Find records that hold now.
+        """Find valid records.
 
-        :returns: for each one wanted a :class:`.record.Record`, or None
+        :returns: a :class:`.record.Record` or None for each requested one
         """
         with self._lock:
             for one in wanted:
@@ -238,16 +237,16 @@ class Records:
     def _flaw(
         self, record: records.Record, prints: dict[str, bytes], stamp: Any
     ) -> str | None:
-        """Tell why a record does not hold, in one word, or None.
+        """Why a record is invalid, in one word, or None.
 
-        :param prints: the fingerprint that each fact has now
+        :param prints: the current fingerprints of facts
         :param stamp: the id of the revocation events, or None
         """
         now = time.time()
         if now >= record.until:
             return 'expired'
         if now < record.made:
-            # A clock that went back proves nothing.
+            # The clock went back.
             return 'clock'
         for key, fingerprint in record.facts.items():
             if prints[key] != fingerprint:
@@ -272,23 +271,23 @@ class Records:
 
     def _keep_here(self, wanted: Wanted, record: records.Record) -> None:
         with self._lock, contextlib.suppress(ValueError):
-            # It may be larger than all that may be kept.
+            # It may exceed the size of the cache.
             self._records[self._key(wanted)] = record
 
     def _keep_catalog(self, catalog: records.Catalog) -> bool:
-        """Keep a catalog; False if it is larger than all that may be kept."""
+        """Keep a catalog; False if it exceeds the size of the cache."""
         with self._lock, contextlib.suppress(ValueError):
             self._catalogs[catalog.digest] = catalog
             return True
         return False
 
     def never_keep(self, wanted: Wanted) -> None:
-        """Remember for a while that no record of a token is kept."""
+        """Remember for a while that a token is not cacheable."""
         with self._lock:
             self._unkept[self._key(wanted)] = True
 
     def _current_keys(self) -> sealing.Keys | None:
-        """The keys; records that were made with others are forgotten."""
+        """The current keys; drops all records if they have changed."""
         keys = self._sealer.read()
         if keys is not self._keys:
             with self._lock:
@@ -296,16 +295,16 @@ class Records:
                 self._keys = keys
         return keys
 
-    # Making.
+    # Creation.
 
     def make(self, wanted: Wanted) -> Any:
-        """Make a record of a token that is valid, and keep it if it may be.
+        """Create the record of a valid token, and keep it if possible.
 
-        Of those who want the same at a time one makes it.
+        Concurrent requests for the same record create it once.
 
         :returns: a :class:`.record.Record`
-        :raises NotKept: if none is made of such a token
-        :raises keystone.exception.Error: if the token is not valid
+        :raises NotKept: the token is not cacheable
+        :raises keystone.exception.Error: the token is not valid
         """
         with self._lock:
             made = self._making.get(wanted.token)
@@ -325,9 +324,9 @@ class Records:
 
     @contextlib.contextmanager
     def _leased(self, wanted: Wanted) -> Iterator[bool]:
-        """Be the first of all processes to make a record.
+        """Take a lease to create a record.
 
-        Yields False if another process was, and has had its time.
+        Yields False if another process held it, after waiting for it.
         """
         keys = self._current_keys()
         ids = regions.ids_of(keystone_cache.CACHE_INVALIDATION_REGION)
@@ -353,7 +352,7 @@ class Records:
                 ids.store.delete(lease)
 
     def _wait(self, store: stores.Store, lease: str) -> None:
-        """Wait until a lease is given back, for a while."""
+        """Wait until a lease is released, for a limited time."""
         until = time.monotonic() + _WAIT
         with contextlib.suppress(stores.Unavailable):
             while time.monotonic() < until:
@@ -370,11 +369,11 @@ class Records:
 
     @contextlib.contextmanager
     def issuing(self) -> Iterator[Callable[[Any, Any], None]]:
-        """Trace how a token is issued, to keep its record at once.
+        """Trace the issue of a token, to create its record.
 
-        Yields a function that takes the token's model and what
-        :func:`keystone.catalog.answer_text.render` made of it with its
-        catalog, as a validation would. It raises no error.
+        Yields a function that takes the token model and the result of
+        :func:`keystone.catalog.answer_text.render` with the catalog, as in a
+        validation. It raises no errors.
         """
         if not (CONF.token.cache_on_issue and self.is_on):
             yield lambda token, shown: None
@@ -402,11 +401,11 @@ class Records:
         token: Any,
         shown: dict[str, Any],
     ) -> records.Record:
-        """Make the record of a token in its trace, and keep it if it may be.
+        """Create the record of a token in its trace, and keep it if possible.
 
         :param keys: the keys before the token was decoded
         :param now: seconds since the epoch, before anything was read
-        :param shown: what was rendered of the token, in the trace
+        :param shown: the token as rendered in the trace
         """
         PROVIDERS.token_provider_api._is_valid_token(token)
         _demand_plain(token)
@@ -429,14 +428,14 @@ class Records:
         self._keep_here(wanted, record)
         counters.measure(CACHE, 'entries', len(self._records))
         counters.measure(CACHE, 'bytes', self.size)
-        # Others have a catalog that this process has known.
+        # A catalog already known to this process is shared already.
         self._share(keys, wanted, record, catalog if is_new else None)
         return record
 
     def _share(
         self, keys: sealing.Keys, wanted: Wanted, record: Any, catalog: Any
     ) -> None:
-        """Let other processes have a record."""
+        """Share a record with other processes."""
         seconds = int(min(record.until - time.time(), 86400))
         ids = regions.ids_of(keystone_cache.CACHE_INVALIDATION_REGION)
         if seconds < 1 or not ids.store.makes_leases:
@@ -475,7 +474,7 @@ class Records:
         return None
 
     def body(self, record: records.Record, with_catalog: bool) -> Any:
-        """The body of an answer in bytes; None if its catalog is gone."""
+        """The body of a response in bytes; None if its catalog is missing."""
         catalog = record.own_catalog
         if record.catalog is None or not with_catalog or catalog:
             return record.body(catalog if with_catalog else None)
@@ -485,11 +484,11 @@ class Records:
 
     @property
     def size(self) -> int:
-        """About how many bytes of memory it takes."""
+        """Approximate size in bytes."""
         return int(self._records.currsize + self._catalogs.currsize)
 
     def status(self) -> dict[str, int]:
-        """Tell what it holds and how it is used."""
+        """Contents and counters."""
         with self._lock:
             return {
                 **self.counts,
@@ -507,7 +506,7 @@ def _stamp_key(ids: regions.Ids) -> str:
 
 
 def _place(key: str) -> str:
-    """Where in the cache a fact is."""
+    """The cache key of a fact."""
     return key[1:] if key.startswith(facts.ID) else key
 
 
@@ -529,7 +528,7 @@ def _opened(keys: Any, name: str, sealed: bytes) -> Any:
 
 
 def _revoked(replica: Any, record: records.Record, stamp: Any) -> str | None:
-    """Tell whether a token is revoked, in one word, or None."""
+    """Whether a token is revoked, as a reason in one word, or None."""
     view = replica.view_in_step(stamp.payload)
     if view is None:
         is_revoked = replica.is_revoked_under(stamp.payload, record.revocation)
@@ -549,7 +548,7 @@ def _revocation_values(token: Any, shown: dict) -> dict[str, Any]:
 
 
 def _demand_plain(token: Any) -> None:
-    """Let no token pass that a record does not tell everything of."""
+    """Reject tokens that a record does not fully represent."""
     if type(token) is not token_model.TokenModel:
         raise NotKept('unknown')
     if getattr(token, 'oauth2_thumbprint', None):
@@ -563,7 +562,7 @@ def _demand_plain(token: Any) -> None:
 #: The records of this process.
 RECORDS = Records()
 
-# Records that were shown to hold as the request under way began.
+# Records verified at the start of the current request.
 _at_hand: contextvars.ContextVar = contextvars.ContextVar(
     'records at hand', default=None
 )
@@ -571,7 +570,7 @@ _at_hand: contextvars.ContextVar = contextvars.ContextVar(
 
 @contextlib.contextmanager
 def at_hand() -> Iterator[None]:
-    """Have records at hand while a request is answered."""
+    """Make verified records available to the request."""
     reset = _at_hand.set({})
     try:
         with request_values.reading_ahead():
@@ -581,12 +580,12 @@ def at_hand() -> Iterator[None]:
 
 
 def put_at_hand(token: str, record: records.Record) -> None:
-    """Let this request use a record that was shown to hold."""
+    """Add a verified record to the request."""
     _at_hand.get()[token] = record
 
 
 def made(wanted: Wanted) -> Any:
-    """Make a record; None if that is not possible."""
+    """Create a record; None if this is not possible."""
     if wanted.is_unkept:
         RECORDS.note('not_kept: known')
     if wanted.is_unkept or wanted.is_revoked:
@@ -620,13 +619,13 @@ def remembered(fetch: Any) -> Any:
 
 
 def known(token: str) -> Any:
-    """The model of a token that was found to be valid, and is; or None."""
+    """The model of a token with a valid record, or None."""
     record = _found(token, make=False)
     return record and record.token(token)
 
 
 def _found(token: str, make: bool) -> Any:
-    """The record of a token, where it is of use; None without one."""
+    """The valid record of a token, or None."""
     record = (_at_hand.get() or {}).get(token)
     try:
         if record is None and RECORDS.is_on:
@@ -641,7 +640,7 @@ def _found(token: str, make: bool) -> Any:
 
 
 def rendered(record: records.Record, token: str) -> Any:
-    """What the authentication middleware makes of a caller's token."""
+    """The caller's token as returned by the authentication middleware."""
     return rendered_token.RenderedToken(
         record.token(token),
         lambda model: {'token': token_body.TokenBody(model, record.shown())},

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What policy rules decide about a caller and a token.
+"""Cached policy decisions about a caller and a token.
 
-oslo.policy decides. Its decision is used again while the rules are the same,
-if the rule asks nothing but who calls and what about: each kind of check that
-oslo.policy has does so, save for those that ask another server.
+A decision of oslo.policy is reused while the rules are unchanged, if the rule
+only depends on the credentials and the target. This holds for all built-in
+checks of oslo.policy except those that contact another server.
 """
 
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ from keystone.common.rbac_enforcer import enforcer as rbac_enforcer
 
 ACTIONS = {'GET': 'identity:validate_token', 'HEAD': 'identity:check_token'}
 
-# The largest number of decisions that are kept of one caller.
+# Maximum number of decisions kept per caller.
 _MOST = 1000
 
-# A rule of each kind that asks nothing else.
+# A rule of each kind that depends on nothing else.
 _EXAMPLES = (
     '@', '!', 'role:a', 'a:b', "'a':%(b)s", 'rule:a', 'not rule:a',
     'rule:a and rule:b', 'rule:a or rule:b',
@@ -30,7 +30,7 @@ _KINDS = frozenset(
 
 
 class Decisions:
-    """The decisions about one caller, given again while they stand.
+    """The decisions about one caller, reused while they are valid.
 
     :param credentials: the caller's
         :class:`keystone.common.context.RequestContext`
@@ -42,11 +42,11 @@ class Decisions:
         self._allowed: set = set()
 
     def allow(self, method: str, target: tuple[str, str | None]) -> bool:
-        """Tell whether the caller may ask about a token.
+        """Whether the caller may validate a token.
 
-        :param method: of the request
+        :param method: method of the request
         :param target: ids of the token's user and of its domain
-        :raises Exception: what oslo.policy raises, as it refuses
+        :raises Exception: errors of oslo.policy on denial
         """
         enforcer = rbac_enforcer.RBACEnforcer()
         rules = enforcer._enforcer
@@ -65,7 +65,7 @@ class Decisions:
 
 
 def _target(user_id: str, domain_id: str | None) -> dict[str, str]:
-    """What rules are told of a token, as the API tells them."""
+    """The target of policy rules for a token, as in the API."""
     target = {'target.token.user_id': user_id}
     if domain_id:
         target['target.token.user.domain.id'] = domain_id
@@ -81,7 +81,7 @@ def _asks_nothing_else(action: str, rules: policy.Enforcer) -> bool:
 def _checks(
     name: str, rules: policy.Enforcer, seen: set[str]
 ) -> Iterator[Any]:
-    """All checks that a rule leads to."""
+    """All checks that a rule consists of."""
     if name in seen:
         return
     seen.add(name)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The status line and headers of answers to validations.
+"""Status line and headers of responses to validations.
 
-They are the same for all tokens: what an answer that went the usual way had
-is used for the others of the same surroundings, with the token, the request id
-and the length that each has.
+They are the same for all tokens: those of a normally processed response are
+reused for others with the same environment, with the token, the request id and
+the length of each.
 """
 
 import threading
@@ -15,7 +15,7 @@ import cachetools
 
 from keystone.common import after_fork
 
-# The largest number of surroundings whose headers are known.
+# Maximum number of environments whose headers are kept.
 _MOST = 100
 
 _SUBJECT = 'x-subject-token'
@@ -25,7 +25,7 @@ _OWN = frozenset((_SUBJECT, _REQUEST, _LENGTH))
 
 
 class Headers:
-    """The headers that answers have in some surroundings."""
+    """The headers of responses by environment."""
 
     def __init__(self) -> None:
         self._known: Any = cachetools.LRUCache(_MOST)
@@ -38,7 +38,7 @@ class Headers:
     def learn(
         self, surroundings: tuple, status: str, headers: list, subject: str
     ) -> None:
-        """Learn from an answer that went the usual way."""
+        """Learn from a normally processed response."""
         names = [name.lower() for name, _value in headers]
         values = dict(zip(names, (value for _name, value in headers)))
         if (
@@ -54,13 +54,13 @@ class Headers:
         ]
         with self._lock:
             known = self._known.get(surroundings, pattern)
-            # What differs from answer to answer cannot be told.
+            # Headers that differ between responses cannot be predicted.
             self._known[surroundings] = pattern if known == pattern else ()
 
     def of(
         self, surroundings: tuple, subject: str, length: int
     ) -> list | None:
-        """The headers of an answer; None if they are not known."""
+        """The headers of a response; None if unknown."""
         with self._lock:
             pattern = self._known.get(surroundings)
         if not pattern:

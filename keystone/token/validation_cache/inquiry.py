@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which requests may be answered from records.
+"""Selection of requests that can be answered from records.
 
-Whatever the usual way reads from a request is either one of its tokens, or
-its surroundings, or limited here to values that make no difference. A request
-that has anything else is not for the cache.
+Everything that normal processing reads from a request is one of its tokens,
+part of its environment, or restricted here to values that do not affect the
+response. Other requests bypass the cache.
 """
 
-#: The path of validations, as the server hands it on.
+#: The path of validations, as passed by the server.
 PATH = '/v3/auth/tokens'
 
 _METHODS = frozenset(('GET', 'HEAD'))
 _QUERIES = frozenset(('', 'nocatalog'))
 
-# Read on the way besides the tokens: what decides about access rules, and what
-# routing and the checks of hosts look at.
+# Read besides the tokens: used for access rules, routing and host checks.
 _KEYED = (
     'REQUEST_METHOD',
     'QUERY_STRING',
@@ -32,8 +31,8 @@ _KEYED = (
     'wsgi.url_scheme',
 )
 
-# Headers that no answer to a validation depends on. They are read for errors,
-# logs and traffic only, or not at all.
+# Headers that do not affect the response to a validation. They are only read
+# for errors, logging and transport, or not at all.
 _IGNORED = (
     'HTTP_ACCEPT',
     'HTTP_ACCEPT_ENCODING',
@@ -51,7 +50,7 @@ _IGNORED = (
     'HTTP_X_REAL_IP',
 )
 
-# What servers put beside the headers, here to be dismissed at once.
+# Variables set by servers besides the headers, ignored early.
 _SERVERS = (
     'CONTENT_LENGTH',
     'CONTENT_TYPE',
@@ -79,15 +78,15 @@ _SERVERS = (
 _TOKENS = ('HTTP_X_AUTH_TOKEN', 'HTTP_X_SUBJECT_TOKEN')
 _KNOWN = frozenset((*_TOKENS, *_KEYED, *_IGNORED, *_SERVERS))
 
-# Headers, and what another middleware has found out about the caller.
+# Headers, and variables set by other middleware about the caller.
 _TELLING = ('HTTP_', 'KEYSTONE_', 'keystone.', 'openstack.')
 
 
 def bypass(environ):
-    """Tell why a request is not for the cache.
+    """Why a request bypasses the cache.
 
     :param environ: WSGI environment of a request for :data:`PATH`
-    :returns: a reason in one word, or None if it is
+    :returns: a reason in one word, or None if it does not
     """
     if environ['REQUEST_METHOD'] not in _METHODS:
         return 'method'
@@ -106,9 +105,9 @@ def bypass(environ):
 
 
 def surroundings(environ):
-    """What besides the tokens an answer can depend on.
+    """Everything besides the tokens that a response may depend on.
 
-    :param environ: WSGI environment of a request that :func:`bypass` lets pass
+    :param environ: WSGI environment of a request accepted by :func:`bypass`
     :returns: tuple
     """
     return tuple([environ.get(name) for name in _KEYED])

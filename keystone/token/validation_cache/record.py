@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a token was found to be, apart from who asks for it.
+"""Validation results of tokens, independent of the caller.
 
-A record serves any caller, with the catalog and without: N callers and M
-tokens make N + M records, not N × M.
+A record is used for any caller, with and without the catalog: N callers and M
+tokens need N + M records, not N × M.
 """
 
 import datetime
@@ -17,23 +17,23 @@ from keystone.catalog import answer_text
 from keystone.common.cache import facts
 from keystone.models import token_model  # noqa: F401  (registers its handler)
 
-#: The version of the form of records that processes share.
+#: Format version of shared records.
 FORMAT = 2
 
-# Separates the text around a project's id in a catalog. JSON has no such byte.
+# Marks the project id in a catalog. This byte does not occur in JSON.
 _GAP = b'\0'
-# Stands before the catalog in a body.
+# Precedes the catalog in a body.
 _CATALOG = b', "catalog": '
 
-# About what the objects of a record and of a fact take, in bytes.
+# Approximate size of the objects of a record and of a fact, in bytes.
 _OVERHEAD = 1200
 _OF_FACT = 120
 
 
 class Catalog:
-    """The catalog of an answer, alike for all projects but for their ids.
+    """The catalog of a response, equal for all projects except for their ids.
 
-    :param text: bytes of JSON, with a gap for each id of the project
+    :param text: bytes of JSON, with a gap for each project id
     """
 
     __slots__ = ('digest', 'text')
@@ -51,18 +51,18 @@ class Catalog:
 
 
 class Record:
-    """What a token was found to be.
+    """The validation result of a token.
 
-    :param facts_: each fingerprint by the key of the fact
-    :param made: when it was made, in seconds since the epoch
-    :param until: from when on it does not hold any more, likewise
-    :param revocation: what revocation events are compared with
-    :param model: the token model without the token, serialized
-    :param head: the answer's body up to the catalog's key, or the whole of it
-    :param tail: the rest of the body, behind the catalog
+    :param facts_: the fingerprints by the key of the fact
+    :param made: creation time in seconds since the epoch
+    :param until: expiry in seconds since the epoch
+    :param revocation: values to compare with revocation events
+    :param model: the serialized token model without the token id
+    :param head: the response body up to the key of the catalog, or all of it
+    :param tail: the rest of the body, after the catalog
     :param catalog: digest of the catalog, or None
     :param project: id of the project, or None
-    :param target: what policy rules are told of the token
+    :param target: target of policy rules for the token
     """
 
     __slots__ = (
@@ -93,16 +93,16 @@ class Record:
         self.catalog = catalog
         self.project = project
         self.target = tuple(target)
-        #: Number of the sync by whose events the token is not revoked.
+        #: Number of the sync up to which the token is not revoked.
         self.cleared: int | None = None
-        #: What policy rules are told of it as a caller, once it was one.
+        #: Credentials for policy rules, if the token was used as a caller's.
         self.caller: Any = None
-        #: The catalog, where neither is kept.
+        #: The catalog, if record and catalog are not kept.
         self.own_catalog: Catalog | None = None
 
     @property
     def size(self) -> int:
-        """About how many bytes of memory it takes."""
+        """Approximate size in bytes."""
         return (
             _OVERHEAD
             + _OF_FACT * len(self.facts)
@@ -112,24 +112,24 @@ class Record:
         )
 
     def body(self, catalog: Catalog | None) -> bytes:
-        """The body of the answer, with a catalog or without."""
+        """The body of the response, with or without a catalog."""
         if catalog is None:
             return self.head + self.tail
         filled = catalog.fill((self.project or '').encode())
         return b''.join((self.head, _CATALOG, filled, self.tail))
 
     def token(self, token_id: str) -> Any:
-        """The token model, each time a new one."""
+        """The token model, as a new object."""
         model = msgpackutils.loads(self.model)
         model.id = token_id
         return model
 
     def shown(self) -> dict[str, Any]:
-        """What the API shows of the token, but for the catalog."""
+        """The rendered token, without the catalog."""
         return json.loads(self.body(None))['token']
 
     def packed(self) -> bytes:
-        """The record as processes share it."""
+        """The serialized record, for the shared cache."""
         values = {
             name: getattr(self, name)
             for name in (
@@ -154,11 +154,11 @@ def make(
     revocation: dict[str, Any],
     now: float,
 ) -> tuple[Record, Catalog | None]:
-    """Make the record of a token that was validated and rendered in a trace.
+    """Create the record of a token validated and rendered in a trace.
 
     :param token: the :class:`keystone.models.token_model.TokenModel`
-    :param shown: what :func:`keystone.catalog.answer_text.render` gave
-    :param revocation: what revocation events are compared with
+    :param shown: result of :func:`keystone.catalog.answer_text.render`
+    :param revocation: values to compare with revocation events
     :param now: seconds since the epoch, before anything was read
     """
     head, text, tail = (one.encode() for one in answer_text.parts(shown))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Records that processes share, sealed.
+"""Encryption of shared records.
 
-Whoever can read or write the cache server learns no token from them, and can
-forge none: a record is encrypted with a key that is derived from all the keys
-that tokens are encrypted, signed or checked with, and is bound to its name,
-which is made with another one.
+Access to the cache server neither reveals tokens nor allows records to be
+forged: a record is encrypted with a key derived from all keys used to encrypt,
+sign or verify tokens, and is bound to its name, which is computed with another
+derived key.
 """
 
 import hashlib
@@ -30,10 +30,10 @@ _PREFIX = 'keystone.record.'
 
 
 class Keys(NamedTuple):
-    """The keys derived from all keys that tokens may be made with.
+    """The keys derived from all current token keys.
 
-    What was sealed before one of those was added or removed is not found any
-    more: it may be of a token that was made with a key that is gone.
+    Records sealed before a key was added or removed are no longer found, since
+    their tokens may have been created with a removed key.
     """
 
     seal: aead.AESGCM
@@ -41,7 +41,7 @@ class Keys(NamedTuple):
 
 
 class Unreadable(Exception):
-    """It is no record of this name, or made with keys that are gone."""
+    """Not a record of this name, or sealed with removed keys."""
 
 
 def _derive(secret: bytes, use: bytes) -> bytes:
@@ -51,17 +51,17 @@ def _derive(secret: bytes, use: bytes) -> bytes:
 
 
 class Sealer:
-    """Knows the keys that records are sealed with."""
+    """Provides the keys that records are sealed with."""
 
     def __init__(self) -> None:
         self._known: tuple = (None, None)
 
     def read(self) -> Keys | None:
-        """The keys as they are now: the same object while they are the same.
+        """The current keys: the same object while they are unchanged.
 
-        :returns: None if what tokens are made with is not known here
+        :returns: None if the keys of the token provider are unknown
         """
-        # Before the keys: what is read later may be newer, never older.
+        # Before the keys, which may then be newer but never older.
         state = _state_of_files()
         if state != self._known[0]:
             secret = b''.join(
@@ -76,13 +76,13 @@ class Sealer:
 
 
 def name(keys: Keys, text: str) -> str:
-    """The name of what is shared about a text, which tells nothing of it."""
+    """The name of the shared record of a text, which does not reveal it."""
     digest = hashlib.blake2b(text.encode(), key=keys.names, digest_size=20)
     return _PREFIX + digest.hexdigest()
 
 
 def seal(keys: Keys, name: str, content: bytes) -> bytes:
-    """Encrypt content for its name."""
+    """Encrypt content, bound to its name."""
     nonce = secrets.token_bytes(_NONCE)
     sealed = keys.seal.encrypt(nonce, content, _VERSION + name.encode())
     return _VERSION + nonce + sealed
@@ -91,7 +91,7 @@ def seal(keys: Keys, name: str, content: bytes) -> bytes:
 def unseal(keys: Keys, name: str, sealed: bytes) -> bytes:
     """The reverse of :func:`seal`.
 
-    :raises Unreadable: if it is not what was sealed under this name
+    :raises Unreadable: it was not sealed under this name
     """
     version, nonce = sealed[:1], sealed[1 : 1 + _NONCE]
     if version != _VERSION or len(nonce) != _NONCE:
@@ -105,7 +105,7 @@ def unseal(keys: Keys, name: str, sealed: bytes) -> bytes:
 
 
 def _folders() -> list[str]:
-    """The folders of the keys that tokens are made or checked with."""
+    """The directories of the keys used to create or verify tokens."""
     if CONF.token.provider == 'fernet':
         return [CONF.fernet_tokens.key_repository]
     if CONF.token.provider == 'jws':
@@ -117,7 +117,7 @@ def _folders() -> list[str]:
 
 
 def _state_of_files() -> tuple:
-    """What changes when a key is added, removed or replaced."""
+    """A value that changes when a key is added, removed or replaced."""
     found: list = [CONF.token.provider]
     for folder in _folders():
         try:
@@ -134,7 +134,7 @@ def _state_of_files() -> tuple:
 
 
 def _secrets() -> list[bytes]:
-    """The keys; none if one of them cannot be read."""
+    """The keys; an empty list if one of them cannot be read."""
     if CONF.token.provider == 'fernet':
         repository = fernet_utils.FernetUtils(
             CONF.fernet_tokens.key_repository,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tell how much each request has used each cache."""
+"""Report the cache usage of each request."""
 
 from oslo_log import log
 
@@ -12,10 +12,10 @@ LOG = log.getLogger(__name__)
 
 
 def report(application):
-    """Have the requests to an application counted, if that is on.
+    """Count the cache usage of an application's requests, if enabled.
 
     :param application: WSGI application
-    :returns: WSGI application; the same one if nothing is to be counted
+    :returns: WSGI application; unchanged if counting is disabled
     """
     if not CONF.cache_counters.enabled:
         return application
@@ -23,7 +23,7 @@ def report(application):
 
     def counted(environ, start_response):
         if counters.is_counting():
-            # By a layer further out, which counts this as well.
+            # An outer layer already counts this request.
             return application(environ, start_response)
         counters.begin()
         try:
@@ -58,7 +58,7 @@ def _tell(found, client):
 def _statsd_client():
     if not CONF.cache_counters.statsd_host:
         return None
-    # oslo.middleware needs it, too.
+    # A dependency of oslo.middleware.
     import statsd
 
     return statsd.StatsClient(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Record which keys this node signs with, and tell where nodes differ."""
+"""Record the signing keys of this node, and report differing nodes."""
 
 import time
 
@@ -15,7 +15,7 @@ LOG = log.getLogger(__name__)
 
 
 def watch(application):
-    """Have keys recorded while there are requests.
+    """Record keys while there are requests.
 
     :param application: WSGI application
     :returns: WSGI application
@@ -30,9 +30,9 @@ def watch(application):
 
 
 class Watcher:
-    """Looks at the keys before the first request, and once in a minute.
+    """Checks the keys before the first request, and once a minute.
 
-    :param clock: callable, returns seconds that never go back
+    :param clock: callable, returns monotonic seconds
     """
 
     def __init__(self, clock=time.monotonic):
@@ -42,7 +42,7 @@ class Watcher:
         self._told = {}
 
     def look(self):
-        """Look at the keys if it is time to; no error is raised."""
+        """Check the keys if it is time to; raises no errors."""
         now = self._clock()
         if self._next is not None and now < self._next:
             return
@@ -51,7 +51,7 @@ class Watcher:
             try:
                 found = outlook.look(one, self._of(one.config_group))
             except (FileNotFoundError, ValueError):
-                # Not set up; what needs it says so.
+                # Not set up, which is reported elsewhere if needed.
                 continue
             except Exception as error:
                 self._tell(one.key_repository, [f'failed to record: {error}'])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The first middleware that a validation meets."""
+"""Middleware that answers validations from records."""
 
 import logging
 from typing import Any
@@ -23,11 +23,11 @@ LOG = logging.getLogger('keystone')
 
 
 class ValidationCacheMiddleware:
-    """Answers validations from records, where they tell everything.
+    """Answers validations from records, if possible.
 
-    Stands before all else, so that an answer that is at hand costs little.
+    It precedes all other middleware, to minimize the cost of a hit.
 
-    :param app: WSGI application, with all of its middleware
+    :param app: WSGI application, including all other middleware
     """
 
     def __init__(self, app: Any) -> None:
@@ -50,8 +50,8 @@ class ValidationCacheMiddleware:
             try:
                 answer = self._answer(environ)
             except Exception as error:
-                # Whatever it is, the usual way meets it too, or does not need
-                # it. Its text may name what was looked up: a token, for one.
+                # Normal processing encounters the same error, or is not
+                # affected. The error message may contain a token.
                 self.cache.note('bypass: error')
                 LOG.warning(
                     'Failed to use validation cache: %s', type(error).__name__
@@ -100,7 +100,7 @@ class ValidationCacheMiddleware:
                 environ['REQUEST_METHOD'], subject.target
             )
         except Exception:
-            # The usual way refuses it.
+            # Normal processing rejects it.
             return False
 
     def _learn(self, environ: dict, status: str, sent: list) -> None:
@@ -112,7 +112,7 @@ class ValidationCacheMiddleware:
                 environ['HTTP_X_SUBJECT_TOKEN'],
             )
         except Exception as error:
-            # It must not reach the client that is being answered.
+            # It must not affect the current response.
             LOG.warning('Failed to keep headers: %s', type(error).__name__)
 
     def _ask(self, environ: dict, start_response: Any) -> Any:
@@ -124,10 +124,10 @@ class ValidationCacheMiddleware:
 
 
 def _credentials(token: str) -> Any:
-    """What policy rules are told of a caller, by the usual middleware.
+    """The credentials of a caller, from the regular middleware.
 
     :returns: a :class:`keystone.common.context.RequestContext`; None if the
-        middleware refuses the caller
+        middleware rejects the caller
     """
     # It imports this package.
     from keystone.server.flask.request_processing import middleware
@@ -149,19 +149,19 @@ def _credentials(token: str) -> Any:
     found = seen.get(context.REQUEST_CONTEXT_ENV)
     if found is None or not found.authenticated:
         return None
-    # They are kept for longer than the request.
+    # The credentials outlive the request.
     found.auth_token = None
     found.token_reference.model.id = None
     return found
 
 
 def wrap(app: Any) -> Any:
-    """Put the middleware before an application, where it is wanted.
+    """Add the middleware to an application, if applicable.
 
     :param app: WSGI application
     :returns: WSGI application
     """
     if CONF.wsgi.debug_middleware:
-        # It shows each request and each answer.
+        # It logs each request and each response.
         return app
     return cache_report.report(ValidationCacheMiddleware(app))
