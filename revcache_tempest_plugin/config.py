@@ -15,48 +15,46 @@ options = [
         'staleness',
         default=0,
         min=0,
-        help='Longest time, in seconds, that a token may still be accepted '
-        'after the request that invalidated it has been answered, and that '
-        'names, roles and catalogs of before may be shown. 0 means that the '
-        'very next request tells the truth.',
+        help='Maximum time in seconds that a token may be accepted after the '
+        'request that invalidated it has completed, and that old names, roles '
+        'and catalogs may be shown. If set to 0, the next request must be '
+        'correct.',
     ),
     cfg.IntOpt(
         'concurrency',
         default=8,
         min=2,
-        help='Requests kept under way at once by the test of '
-        'request_isolation. With fewer than the threads of one server '
-        'process, it finds less.',
+        help='Number of concurrent requests of the request_isolation test. '
+        'Should not be less than the number of threads of a server process.',
     ),
     cfg.IntOpt(
         'requests',
         default=200,
         min=2,
-        help='Requests made by the test of request_isolation. It finds only '
-        'what goes wrong at least once in that many.',
+        help='Total number of requests of the request_isolation test.',
     ),
     cfg.IntOpt(
         'revocations',
         default=500,
         min=4,
-        help='Tokens that the test of validation_rate issues and revokes. '
-        'Their events stay in the database until Keystone prunes them.',
+        help='Number of tokens that the validation_rate test issues and '
+        'revokes. Their events stay in the database until they are pruned.',
     ),
     cfg.IntOpt(
         'validations',
         default=40,
         min=5,
-        help='Tokens that the test of validation_rate issues and validates '
-        'for each point of the curve; the lower quartile counts.',
+        help='Number of tokens that the validation_rate test issues and '
+        'validates for each point of the curve, of which the lower quartile '
+        'is used.',
     ),
     cfg.FloatOpt(
         'rate_ratio',
         default=0.5,
         min=0,
         max=1,
-        help='Part of the rate of validations that must be left after that '
-        'many revocations. It leaves room for the noise of a busy cloud; 1 '
-        'leaves none.',
+        help='Required validation rate after these revocations, as a share of '
+        'the initial rate. Values close to 1 fail on a busy cloud.',
     ),
     *(
         cfg.BoolOpt(name, default=True, help=sentence)

@@ -19,7 +19,7 @@ class Generated(rst.Directive):
         raise NotImplementedError
 
     def run(self):
-        """Make the nodes; a change of a source makes the page anew."""
+        """Create the nodes; a changed source rebuilds the page."""
         for path in self.sources():
             self.state.document.settings.record_dependencies.add(str(path))
         node = nodes.container()

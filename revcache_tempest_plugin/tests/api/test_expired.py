@@ -11,8 +11,8 @@ from tempest.lib import exceptions
 
 from revcache_tempest_plugin.tests.api import base
 
-# An application credential that expires soon gives tokens that do: nobody
-# has to wait for [token] expiration.
+# Tokens of an application credential that expires soon do as well: the tests
+# need not wait for [token] expiration.
 LIFETIME = datetime.timedelta(seconds=6)
 
 

@@ -56,7 +56,7 @@ class OAuth1RemovalTest(base.PromiseTestCase):
         super().setUp()
         self.place = self.project()
         self.person = self.member(self.place)
-        # Nobody else may authorize a consumer.
+        # Only this user may authorize a consumer.
         (admin,) = self.roles.list_roles(name=CONF.identity.admin_role)[
             'roles'
         ]

@@ -33,7 +33,7 @@ class ValidationRateTest(base.PromiseTestCase):
         return self.log_in(self.person, 'a token', project_id=self.place)
 
     def revoke(self, count):
-        """Issue and revoke so many tokens, several at a time."""
+        """Issue and revoke ``count`` tokens, several at a time."""
 
         def revoke_one(_number):
             self.identity.delete_token(self.token().id)
