@@ -56,7 +56,7 @@ def made_from_content(region):
     return decorate
 
 
-class Kept:
+class Snapshot:
     """The content read under one stamp.
 
     :param driver: the ``[catalog] driver`` to read from
@@ -155,7 +155,7 @@ class InProcess:
 
     def _forget(self):
         self._lock = threading.Lock()
-        #: A :class:`Kept`; None before the first catalog.
+        #: A :class:`Snapshot`; None before the first catalog.
         self.kept = None
 
     @property
@@ -216,7 +216,7 @@ class InProcess:
             with self._lock:
                 kept = self.kept
                 if not self._holds(kept, driver, stamp):
-                    kept = Kept(driver, stamp, self._clock())
+                    kept = Snapshot(driver, stamp, self._clock())
                     self.kept = kept
         return kept
 

@@ -25,7 +25,7 @@ _STORED = frozenset(('encrypted_blob', 'key_hash'))
 _Entry = collections.namedtuple('_Entry', ('blob', 'until'))
 
 
-class _Kept:
+class _Entries:
     """Credentials decrypted with the same keys and settings.
 
     :param stamp: result of :func:`_stamp`
@@ -49,7 +49,7 @@ class Decrypted:
     def __init__(self, clock=time.monotonic, most=1000):
         self._clock = clock
         self._most = most
-        self._kept = _Kept(None)
+        self._kept = _Entries(None)
 
     def get(self, credential, decrypt):
         """Decrypt a credential, or return the cached result.
@@ -89,7 +89,7 @@ class Decrypted:
         stamp = _stamp()
         kept = self._kept
         if kept.stamp != stamp:
-            kept = self._kept = _Kept(stamp)
+            kept = self._kept = _Entries(stamp)
         return kept
 
 

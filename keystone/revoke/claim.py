@@ -36,7 +36,7 @@ _REDIS = frozenset(
 _LONGEST = 30 * 24 * 60 * 60
 
 
-class Claim:
+class IntervalLock:
     """A lock that one process acquires per interval.
 
     If processes share a cache, one of them sets a key there that expires with
@@ -53,7 +53,7 @@ class Claim:
         self._next = None
         self._lock = threading.Lock()
 
-    def is_won(self, interval):
+    def acquire(self, interval):
         """Try to acquire the lock.
 
         A process accesses the shared cache once per interval.

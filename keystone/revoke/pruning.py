@@ -28,7 +28,7 @@ class AfterRevocation:
     """
 
     def __init__(self):
-        self._claim = claim.Claim('revocation_prune')
+        self._lock = claim.IntervalLock('revocation_prune')
         self._since = None
         #: {``batches``, ``deleted``, ``given_up``, ``failed``: number}
         self.counts = collections.Counter()
@@ -43,7 +43,7 @@ class AfterRevocation:
             if (
                 interval
                 and isinstance(driver, prune.Prune)
-                and self._claim.is_won(interval)
+                and self._lock.acquire(interval)
             ):
                 self._prune(driver)
         except Exception as error:

@@ -75,7 +75,7 @@ class Trace:
         return min(self._end, min(ends, default=0))
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether everything that was read can be compared."""
         return self.flaw is None and all(
             one.fingerprint != MISSING for one in self.facts.values()

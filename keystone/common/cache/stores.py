@@ -115,7 +115,7 @@ class Store(abc.ABC):
         """Delete a value if it exists."""
 
 
-class Breaker:
+class CircuitBreaker:
     """Circuit breaker: bypasses servers for a while after a failure.
 
     :param clock: callable, returns monotonic seconds
@@ -209,7 +209,7 @@ class MemcachedStore(Store):
             for url in self._urls
         }
         self._breakers = {
-            url: Breaker(
+            url: CircuitBreaker(
                 refusals=(
                     _exceptions.MemcacheServerError,
                     _exceptions.MemcacheClientError,
@@ -275,7 +275,7 @@ class RedisStore(Store):
 
     def __init__(self, backend: Any) -> None:
         self._backend = backend
-        self._breaker = Breaker()
+        self._breaker = CircuitBreaker()
 
     def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
         return self._breaker.call(self._backend.reader_client.mget, keys)
@@ -327,7 +327,7 @@ class BackendStore(Store):
     ) -> None:
         self._backend = backend
         self._clock = clock
-        self._breaker = Breaker()
+        self._breaker = CircuitBreaker()
         self._lock = threading.RLock()
         after_fork.call(self._new_lock)
 

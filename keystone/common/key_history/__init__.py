@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is known of Fernet keys: when each has signed, and on which nodes."""
+"""History of the use of Fernet keys, on this and other nodes."""

@@ -86,7 +86,7 @@ class SQLPrune(Prune):
 
     def prune_events(self, before, limit, since=None):
         try:
-            with _connection() as connection, _in_nobodys_way(connection):
+            with _connection() as connection, _minimal_locking(connection):
                 batch = self._prune(connection, before, limit, since)
                 connection.commit()
                 return batch
@@ -147,7 +147,7 @@ def _skips_locked(dialect):
 
 
 @contextlib.contextmanager
-def _in_nobodys_way(connection):
+def _minimal_locking(connection):
     """Lock rows but no gaps, and hardly wait for locks."""
     execute = connection.exec_driver_sql
     name = connection.dialect.name

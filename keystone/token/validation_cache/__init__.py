@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What validations found out about tokens, used again while it is true.
+"""Cache of the results of token validations.
 
-``GET`` and ``HEAD`` of ``/v3/auth/tokens`` are nearly all of what Keystone is
-asked, by many services about the same tokens. What one of them has found out
-about a token is a record, which tells whoever asks: it is used while all that
-it was made of can be shown to be unchanged, and made anew otherwise.
+``GET`` and ``HEAD`` of ``/v3/auth/tokens`` are nearly all requests to
+Keystone, from many services for the same tokens. The result of a validation is
+kept in a record and reused for any caller while the values it was computed
+from are unchanged.
 """

@@ -281,7 +281,7 @@ class Records:
             return True
         return False
 
-    def never_keep(self, wanted: Wanted) -> None:
+    def remember_unkept(self, wanted: Wanted) -> None:
         """Remember for a while that a token is not cacheable."""
         with self._lock:
             self._unkept[self._key(wanted)] = True
@@ -414,7 +414,7 @@ class Records:
         )
         self.note('made')
         is_new = catalog and catalog.digest not in self._catalogs
-        reason = trace.flaw or (None if trace.is_whole else 'unsettled')
+        reason = trace.flaw or (None if trace.is_complete else 'unsettled')
         if keys is None or keys is not self._current_keys():
             reason = 'keys'
         elif catalog and not self._keep_catalog(catalog):
@@ -422,7 +422,7 @@ class Records:
         if reason:
             self.note(f'not_kept: {reason}')
             if reason in _LASTING:
-                self.never_keep(wanted)
+                self.remember_unkept(wanted)
             record.own_catalog = catalog
             return record
         self._keep_here(wanted, record)
@@ -563,25 +563,25 @@ def _demand_plain(token: Any) -> None:
 RECORDS = Records()
 
 # Records verified at the start of the current request.
-_at_hand: contextvars.ContextVar = contextvars.ContextVar(
-    'records at hand', default=None
+_verified: contextvars.ContextVar = contextvars.ContextVar(
+    'verified records', default=None
 )
 
 
 @contextlib.contextmanager
-def at_hand() -> Iterator[None]:
+def verified_records() -> Iterator[None]:
     """Make verified records available to the request."""
-    reset = _at_hand.set({})
+    reset = _verified.set({})
     try:
         with request_values.reading_ahead():
             yield
     finally:
-        _at_hand.reset(reset)
+        _verified.reset(reset)
 
 
-def put_at_hand(token: str, record: records.Record) -> None:
+def add_verified(token: str, record: records.Record) -> None:
     """Add a verified record to the request."""
-    _at_hand.get()[token] = record
+    _verified.get()[token] = record
 
 
 def made(wanted: Wanted) -> Any:
@@ -594,7 +594,7 @@ def made(wanted: Wanted) -> Any:
         return RECORDS.make(wanted)
     except NotKept as reason:
         RECORDS.note(f'not_kept: {reason}')
-        RECORDS.never_keep(wanted)
+        RECORDS.remember_unkept(wanted)
     except Exception as error:
         # Normal processing reports it. The message may contain the token.
         LOG.debug('Failed to record token: %s', type(error).__name__)
@@ -626,7 +626,7 @@ def known(token: str) -> Any:
 
 def _found(token: str, make: bool) -> Any:
     """The valid record of a token, or None."""
-    record = (_at_hand.get() or {}).get(token)
+    record = (_verified.get() or {}).get(token)
     try:
         if record is None and RECORDS.is_on:
             wanted = Wanted(token)

@@ -21,7 +21,7 @@ class RoundTripsTests(test_v3.RestfulTestCase):
     def setUp(self):
         super().setUp()
         self.useFixture(shared_cache.SharedCache(self.config_fixture))
-        # Requests that are logged in detail take the usual way.
+        # Requests with debug logging are processed normally.
         logger = logging.getLogger('keystone')
         self.addCleanup(logger.setLevel, logger.level)
         logger.setLevel(logging.INFO)

@@ -61,7 +61,7 @@ class AnswerWorkTests(work.WorkTestCase):
         self.assertEqual(
             (0, 0),
             (self.work['endpoints'], self.work['encoded']),
-            'A validation makes each endpoint of its answer anew.',
+            'A validation creates each endpoint of its response.',
         )
 
     def test_rescoping(self):
@@ -73,5 +73,5 @@ class AnswerWorkTests(work.WorkTestCase):
         self.assertEqual(
             (0, 0),
             (self.work['endpoints'], self.work['encoded']),
-            'A rescoping makes each endpoint of its answer anew.',
+            'A rescoping creates each endpoint of its response.',
         )

@@ -38,7 +38,7 @@ class PruneWorkTests(replica_base.ReplicaTestCase):
         self.work.append('COMMIT')
 
     def fill(self, number):
-        """Make the table one of so many expired rows."""
+        """Fill the table with expired rows only."""
         expired = self.cutoff - datetime.timedelta(seconds=1)
         rows = [
             {
@@ -71,7 +71,7 @@ class PruneWorkTests(replica_base.ReplicaTestCase):
         self.config(group='cache', enabled=False)
         self.fill(20_000)
         worker = pruning.AfterRevocation()
-        worker._claim = claim.Claim('test', clock=self.clock)
+        worker._lock = claim.IntervalLock('test', clock=self.clock)
 
         for _ in range(1000):
             worker.run(self.driver)

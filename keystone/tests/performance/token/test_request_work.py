@@ -38,12 +38,12 @@ class ValidationTests(work.WorkTestCase):
         self.assertEqual(
             2,
             self.work['catalogs'],
-            'A request makes a catalog that nobody reads.',
+            'A request builds a catalog that is never used.',
         )
         self.assertEqual(
             1,
             self.get_token(self.token, '?nocatalog')['catalogs'],
-            'A request makes a catalog that nobody has asked for.',
+            'A request builds a catalog that was not requested.',
         )
 
     def test_roles(self):
@@ -111,7 +111,7 @@ class RevocationTests(work.WorkTestCase):
         self.assertEqual(
             1,
             self.work['catalogs'],
-            'A revocation makes a catalog that nobody reads.',
+            'A revocation builds a catalog that is never used.',
         )
 
     def test_statements(self):

@@ -24,7 +24,7 @@ class _Failures:
         self.write('new')
         one.invalidate()
         self.assertEqual('new', one.read())
-        # Nobody can have told the other one.
+        # The other one cannot know yet.
         self.assertEqual('old', other.read())
 
         self.server.takes = True
@@ -41,7 +41,7 @@ class _Failures:
         self.server.takes = True
         other.invalidate()
         self.assertEqual('old', other.read())
-        # Which of both was first, nobody can tell.
+        # The order of both is unknown.
         self.write('new')
         self.now += PAUSE
         self.assertEqual('new', one.read())
@@ -195,7 +195,7 @@ class BreakerTests(base.CacheTestCase):
     def setUp(self):
         super().setUp()
         self.calls = 0
-        self.breaker = stores.Breaker(clock=self.clock)
+        self.breaker = stores.CircuitBreaker(clock=self.clock)
 
     def fail(self):
         self.calls += 1

@@ -87,7 +87,7 @@ class _Leases:
         one, other = self.process(), self.process()
         with facts.tracing() as first:
             one.read()
-        self.assertTrue(first.is_whole)
+        self.assertTrue(first.is_complete)
         with facts.tracing() as second:
             other.read()
         self.assertEqual(first.facts.keys(), second.facts.keys())
@@ -106,7 +106,7 @@ class _Leases:
         self.after_read.append(lambda: self.change(other))
         with facts.tracing() as trace:
             one.read()
-        self.assertFalse(trace.is_whole)
+        self.assertFalse(trace.is_complete)
 
     def test_dropped_within_a_write(self):
         """What a write has dropped at its beginning is dropped at its end."""

@@ -21,7 +21,7 @@ PROVIDERS = provider_api.ProviderAPIs
 
 
 class ContentTestCase(unit.TestCase):
-    """Catalogs of the manager beside those that the driver makes anew."""
+    """Compares catalogs of the manager with those of the driver."""
 
     def setUp(self):
         super().setUp()
@@ -58,7 +58,7 @@ class ContentTestCase(unit.TestCase):
         return group['id']
 
     def fill(self, number, url='https://cloud.example.com/v3/%(project_id)s'):
-        """Add a service with so many endpoints."""
+        """Add a service with a number of endpoints."""
         service_id = self.new_service()
         for _ in range(number):
             self.new_endpoint(service_id, url=url)
@@ -80,7 +80,7 @@ class ContentTestCase(unit.TestCase):
             self.api.get_v3_catalog, user_id or self.user, project_id
         )
 
-    def anew(self, project_id=None, user_id=None):
+    def computed(self, project_id=None, user_id=None):
         """The catalog that the driver makes, as upstream does."""
         if project_id:
             # The driver fails on what a deleted service has left behind.
@@ -95,12 +95,12 @@ class ContentTestCase(unit.TestCase):
             for endpoint in service['endpoints']
         }
 
-    def assertAsAnew(self, project_id=None, user_id=None):
+    def assertAsComputed(self, project_id=None, user_id=None):
         """What is answered is what the driver makes, to the byte."""
         # Asked for in this order: the second tidies up.
         answered = self.ask(project_id, user_id)
         self.assertEqual(
-            jsonutils.dumps(self.anew(project_id, user_id)),
+            jsonutils.dumps(self.computed(project_id, user_id)),
             jsonutils.dumps(answered),
         )
 

@@ -276,7 +276,7 @@ class DifferentialTests(content_base.ContentTestCase):
         answered = self.elsewhere(self.api.get_v3_catalog, user, project)
         self.compared += bool(answered)
         written = self.write(user, project)
-        made = self.elsewhere(self.anew, project, user)
+        made = self.elsewhere(self.computed, project, user)
         self.assertEqual(jsonutils.dumps(made), jsonutils.dumps(answered))
         self.assertEqual(
             jsonutils.dumps({'token': {'catalog': made, 'id': user}}), written

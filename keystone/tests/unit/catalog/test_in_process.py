@@ -38,8 +38,8 @@ class AnswerTests(content_base.ContentTestCase):
         self.new_service()
 
         for project in (self.project, None):
-            self.assertAsAnew(project)
-            self.assertAsAnew(project, uuid.uuid4().hex)
+            self.assertAsComputed(project)
+            self.assertAsComputed(project, uuid.uuid4().hex)
 
     def test_answers_share_nothing(self):
         service = self.new_service()
@@ -53,7 +53,7 @@ class AnswerTests(content_base.ContentTestCase):
         taken[0]['endpoints'].pop()
         taken.append('spoilt')
 
-        self.assertAsAnew(self.project)
+        self.assertAsComputed(self.project)
 
     def test_malformed_url_is_logged_once(self):
         service = self.new_service()
@@ -102,7 +102,7 @@ class FilterTests(content_base.ContentTestCase):
         self.assertEqual({self.public}, self.shown(self.project))
         self.assertEqual(self.all, self.shown(self.projects[1]))
         self.assertEqual(self.all, self.shown())
-        self.assertAsAnew(self.project)
+        self.assertAsComputed(self.project)
 
     def test_group(self):
         group = self.new_group(interface='admin')
@@ -116,7 +116,7 @@ class FilterTests(content_base.ContentTestCase):
         self.api.add_endpoint_to_project(hidden, self.project)
 
         self.assertEqual([], self.ask(self.project))
-        self.assertAsAnew(self.project)
+        self.assertAsComputed(self.project)
 
     def test_nothing_but_the_deleted(self):
         service = self.new_service()
@@ -126,7 +126,7 @@ class FilterTests(content_base.ContentTestCase):
 
         # Upstream's way fails here, with an error 500.
         self.assertEqual(self.all, self.shown(self.project))
-        self.assertAsAnew(self.project)
+        self.assertAsComputed(self.project)
 
     def test_none_shown_without_a_filter(self):
         self.show_all(False)
@@ -214,7 +214,7 @@ class BoundTests(content_base.ContentTestCase):
         self.assertIsNone(self.get())
         self.assertIsNone(self.process.kept.content)
         self.assertEqual(0, self.process.kept.size)
-        self.assertAsAnew(self.project)
+        self.assertAsComputed(self.project)
 
     def test_size_of_projects(self):
         self.configure(in_process_size=1)

@@ -95,7 +95,7 @@ class WriteTests(content_base.ContentTestCase):
         how(method, args)
         self.assertNotEqual(before, self.answers())
         for project in (*self.projects, None):
-            self.assertAsAnew(project)
+            self.assertAsComputed(project)
 
 
 def _add_tests():

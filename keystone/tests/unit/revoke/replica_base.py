@@ -109,7 +109,7 @@ class ReplicaTestCase(unit.BaseTestCase):
         )
 
     def write(self, seconds=0, **values):
-        """Commit a row, and tell nobody; its id.
+        """Commit a row without announcing it; its id.
 
         :param seconds: how far ahead of ours the writer's clock is
         """

@@ -203,7 +203,7 @@ class AfterRevocationTests(PruneTestCase):
         """The pruning of one more process that shares no cache."""
         self.config(group='cache', enabled=False)
         worker = pruning.AfterRevocation()
-        worker._claim = claim.Claim('test', clock=self.clock)
+        worker._lock = claim.IntervalLock('test', clock=self.clock)
         return worker
 
     def test_one_batch_in_an_interval(self):
@@ -373,31 +373,33 @@ class ClaimTests(replica_base.ReplicaTestCase):
         )
         return client
 
-    def claims(self, number=3):
-        return [claim.Claim('test', clock=self.clock) for _ in range(number)]
+    def locks(self, number=3):
+        return [
+            claim.IntervalLock('test', clock=self.clock) for _ in range(number)
+        ]
 
-    def won(self, claims, interval=10):
-        return [claim.is_won(interval) for claim in claims]
+    def acquired(self, locks, interval=10):
+        return [lock.acquire(interval) for lock in locks]
 
     def assertOneOfThree(self, client):
-        claims = self.claims()
+        locks = self.locks()
 
-        self.assertEqual([True, False, False], self.won(claims))
-        self.assertEqual([False, False, False], self.won(claims))
+        self.assertEqual([True, False, False], self.acquired(locks))
+        self.assertEqual([False, False, False], self.acquired(locks))
         self.assertEqual({'keystone.test': ('taken', 10)}, client.keys)
 
         # The cache forgets the key by itself.
         client.keys.clear()
         self.clock.tick(10)
-        self.assertEqual([True, False, False], self.won(claims))
+        self.assertEqual([True, False, False], self.acquired(locks))
 
     def assertEachForItself(self):
-        claims = self.claims()
+        locks = self.locks()
 
-        self.assertEqual([True, True, True], self.won(claims))
-        self.assertEqual([False, False, False], self.won(claims))
+        self.assertEqual([True, True, True], self.acquired(locks))
+        self.assertEqual([False, False, False], self.acquired(locks))
         self.clock.tick(10)
-        self.assertEqual([True, True, True], self.won(claims))
+        self.assertEqual([True, True, True], self.acquired(locks))
 
     def test_memcached(self):
         for backend in ('dogpile.cache.memcached', 'oslo_cache.memcache_pool'):
@@ -433,9 +435,9 @@ class ClaimTests(replica_base.ReplicaTestCase):
 
     def test_an_interval_that_memcached_would_take_for_a_date(self):
         client = self.share('dogpile.cache.memcached', MemcachedClient())
-        (one,) = self.claims(1)
+        (one,) = self.locks(1)
 
-        self.assertTrue(one.is_won(10**9))
+        self.assertTrue(one.acquire(10**9))
 
         ((_value, seconds),) = client.keys.values()
         self.assertEqual(30 * 24 * 60 * 60, seconds)

@@ -58,7 +58,7 @@ class RefusalTests(base.TokenTestCase):
         self.assertEqual(before, self.state(), (method, path))
 
     def writes(self):
-        """Requests that would write, for somebody who may."""
+        """Requests that would write if authorized."""
         body = {'user': {'enabled': False}}
         tokens = ('DELETE', f'/users/{self.user_id}/tokens', None)
         return (

@@ -34,7 +34,7 @@ class _Window:
         if not self.reached.is_set():
             self.reached.set()
             if not self.open.wait(TIMEOUT):
-                raise AssertionError('nobody opened the window')
+                raise AssertionError('the window was not opened')
 
 
 class _HeldBeforeContext(auth_context.AuthContextMiddleware):

@@ -9,7 +9,7 @@ PROVIDERS = provider_api.ProviderAPIs
 
 
 class NotCachedTests(base.TokenTestCase):
-    """Tokens are as what they name is, whoever has dropped what is cached."""
+    """Tokens reflect the current state, whatever is cached."""
 
     def setUp(self):
         super().setUp()

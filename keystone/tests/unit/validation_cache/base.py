@@ -34,7 +34,7 @@ class ValidationCacheTestCase(test_v3.RestfulTestCase):
         self.config_fixture.config(
             group='token', cache_on_issue=self.cache_on_issue
         )
-        # Requests that are logged in detail take the usual way.
+        # Requests with debug logging are processed normally.
         for name in ('keystone', 'oslo_policy'):
             logger = logging.getLogger(name)
             self.addCleanup(logger.setLevel, logger.level)
@@ -127,7 +127,7 @@ class ValidationCacheTestCase(test_v3.RestfulTestCase):
         )
 
     def ask_past(self, subject=None, caller=None, method='GET', **more):
-        """Ask past the cache, as somebody who was not there before."""
+        """Ask past the cache, with no records."""
         with shared_cache.no_records(self.config_fixture):
             return self.send(
                 self.middleware._app,

@@ -13,7 +13,7 @@ PROVIDERS = provider_api.ProviderAPIs
 
 
 class BypassTests(base.ValidationCacheTestCase):
-    """Whatever is unusual takes the usual way."""
+    """Unusual requests are processed normally."""
 
     def assertBypassed(self, reason, status=None, **more):
         before = self.cache.counts.copy()

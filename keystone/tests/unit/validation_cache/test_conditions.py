@@ -209,7 +209,7 @@ class ConditionTests(base.ValidationCacheTestCase):
         self.assertIn(role['name'].encode(), answer[2])
 
     def test_database_that_fails(self):
-        """What cannot be shown to be unrevoked takes the usual way."""
+        """A token of unknown revocation state is validated normally."""
         self.config_fixture.config(group='revoke', sync_interval=0)
         # Another worker has revoked something.
         PROVIDERS.revoke_api.driver.revoke(

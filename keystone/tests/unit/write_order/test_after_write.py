@@ -33,7 +33,7 @@ class AfterWriteTests(base.WriteOrderTestCase):
         return region.get_or_create('key', lambda: self.database)
 
     def write(self, region, then=lambda: None):
-        """Write too late: somebody reads between invalidation and write."""
+        """Write too late, after a read that follows the invalidation."""
         region.invalidate()
         self.elsewhere(self.read, region)
         self.database = 'new'

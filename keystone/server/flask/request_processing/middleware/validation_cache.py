@@ -46,7 +46,7 @@ class ValidationCacheMiddleware:
         if reason is not None:
             self.cache.note(f'bypass: {reason}')
             return self._app(environ, start_response)
-        with cache.at_hand():
+        with cache.verified_records():
             try:
                 answer = self._answer(environ)
             except Exception as error:
@@ -74,7 +74,7 @@ class ValidationCacheMiddleware:
             ]
         for wanted, record in zip((caller, subject), records):
             if record is not None:
-                cache.put_at_hand(wanted.token, record)
+                cache.add_verified(wanted.token, record)
         if None in records:
             return None
         body = self.cache.body(records[1], not environ.get('QUERY_STRING'))
