@@ -11,7 +11,7 @@ is emptied, so that Keystone learns of the change. For each size and side:
     POST /v3/auth/tokens, a token for another of the same project, by one user
     again and again: what can be cached is.
 ``first``
-    The same for projects that nobody has asked for since the catalog has
+    The same for projects that were not requested since the catalog has
     changed, one after the other: the median of the milliseconds.
 
 Sides swap turns from slice to slice, of which each round has several for each
@@ -87,7 +87,7 @@ def run(plan):
 def fill(side, size, projects):
     """Fill the catalog of a side, and have its processes read it.
 
-    :param projects: ids of projects that nobody asks for otherwise
+    :param projects: ids of projects that are not requested otherwise
     :returns: ((token, id of its project), list of milliseconds, one for each
         of the projects)
     """

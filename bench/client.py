@@ -37,9 +37,9 @@ def of_each(function, things) -> list:
 
 
 def several(function, count):
-    """What a function without arguments gives, called a few times at once.
+    """Call a function without arguments several times concurrently.
 
-    :returns: list of so many
+    :returns: list of ``count`` results
     """
     return of_each(lambda _: function(), range(count))
 
@@ -73,7 +73,7 @@ def rescope(keystone, subject, project_id):
 def exchanged(keystone, count):
     """Have a token issued, and exchanged for others of its project.
 
-    :returns: list of so many tokens
+    :returns: list of ``count`` tokens
     """
     first = token(keystone)
     project_id = about(keystone, first)['project']['id']
@@ -141,7 +141,7 @@ def headers(subject, caller=None):
 
 
 def validators(keystone, count):
-    """Headers of so many clients that validate a token of their own each."""
+    """Headers of ``count`` clients that each validate their own token."""
     return [headers(one) for one in tokens(keystone, count)]
 
 

@@ -53,7 +53,7 @@ def bars(panel, points, labels, name='rate', form='{:.0f}'):
 
 
 def grid(count, sharey=False):
-    """A figure of so many panels, two in a row: figure, list of panels.
+    """A figure of ``count`` panels, two in a row: figure, list of panels.
 
     :param sharey: whether all have the same vertical axis
     """

@@ -6,7 +6,7 @@ _PER_SERVICE = 15  # endpoints: three interfaces in each of five regions
 
 
 def fill(side, count):
-    """Replace the catalog by one of so many endpoints.
+    """Replace the catalog by one with ``count`` endpoints.
 
     Every third URL has the id of the project in it.
     """

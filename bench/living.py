@@ -114,7 +114,7 @@ class Cloud:
         self._service = client.token(service)
         users = population.accounts(self._admin, USERS)
         self._tokens = population.tokens(users, TOKENS)
-        # Users of their own, whose tokens nobody validates.
+        # Separate users, whose tokens are not validated.
         writers = population.accounts(self._admin, len(CASES))
         self._writers = dict(zip(CASES, writers, strict=True))
 

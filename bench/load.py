@@ -61,7 +61,7 @@ def get(url, headers, seconds, clients):
 
 @_excluding_steal
 def number(url, headers, requests, clients, body=None):
-    """Send so many requests, some of them under way at once.
+    """Send a number of requests with several clients.
 
     :param headers: {name: value} of each request
     :param requests: how many there are together
@@ -80,8 +80,8 @@ def number(url, headers, requests, clients, body=None):
 def each(url, headers, requests):
     """Ask for a URL a few times by each of several clients at once.
 
-    One ApacheBench with so many clients would not do: it sends its first
-    request alone, and opens connections in the end that it does not use.
+    A single ApacheBench is not suitable: it sends its first request alone, and
+    finally opens connections that it does not use.
 
     :param headers: for each client, the {name: value} of its requests
     :param requests: number of requests of each, one after the other
@@ -173,7 +173,7 @@ def join(reports, times):
 
 
 def percentile(values, percent):
-    """The value that so many percent of the values do not exceed."""
+    """The percentile of a list of values."""
     ranked = sorted(values)
     return ranked[max(math.ceil(len(ranked) * percent / 100), 1) - 1]
 
@@ -207,7 +207,7 @@ def _run(commands):
     with contextlib.ExitStack() as stack:
         running = []
         for command in commands:
-            # A file takes any length while nobody reads.
+            # A file, unlike a pipe, does not block.
             output = stack.enter_context(tempfile.TemporaryFile('w+'))
             running.append(
                 child.start(command, stdout=output, stderr=subprocess.STDOUT)

@@ -7,15 +7,15 @@ Two questions, about stock and patched each:
 ``audit``, ``chain``
     Events of a kind are written into the table, the cache is emptied, and
     each process validates a token, for which it has to look at the events.
-    The patched Keystone keeps them; stock reads those of chains anew for each
+    The patched Keystone keeps them; stock reads those of chains for each
     check. Token caching is off, so that stock does check. The small scale has
     those of chains only.
 ``tokens``
-    So many tokens are validated in turns, until each process has seen each:
-    the patched Keystone keeps its answers.
+    Tokens are validated in turns, until each process has seen each: the
+    patched Keystone keeps records of them.
 
-The processes start anew for each question. What the kernel says of them is
-taken after the load, in rising order of the numbers.
+The processes are restarted for each question. Their memory is measured after
+the load, in ascending order of the numbers.
 """
 
 import pathlib

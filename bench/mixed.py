@@ -9,7 +9,7 @@ beside it: a machine may get a quarter faster or slower within a minute. Which
 of the two comes first alternates, rounds are repeated, and medians count.
 
 The loss is all that the clients notice: what the revocations make slower,
-such as tokens that have to be looked up anew because a cache was flushed, and
+such as tokens that must be looked up again because a cache was flushed, and
 the revocations' own work, since they are requests to the same processes on
 the same cores. No Keystone revokes for nothing. The two are told apart by
 what one revocation costs that nothing competes with: ``work`` is the share of
@@ -137,7 +137,7 @@ def points(measured, alone, processes):
     :param measured: {(side, asked): for each round a pair of what
         :func:`measure` gave, the second one without revocations}
     :param alone: {side: milliseconds of a revocation by itself}
-    :param processes: how many processes a side has; None if nobody knows
+    :param processes: how many processes a side has; None if unknown
     :returns: a list of dicts as :func:`run` describes them
     """
     sides = summary.sides(alone)

@@ -26,7 +26,7 @@ class Prepared:
         self._ports = {}
 
     def __enter__(self):
-        # It holds keys and a password: nobody else may read it.
+        # It contains keys and a password, and must be private.
         self._temporary = tempfile.TemporaryDirectory(prefix='ks-prepared-')
         self._folder = pathlib.Path(self._temporary.name)
         return self

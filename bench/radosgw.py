@@ -10,7 +10,7 @@ keeps that token and asks the two alone, while the keys change. With the cache
 ``on`` it asks about each key every few minutes.
 
 ``first``: 64 clients come at once, each with a key that is new, to a Keystone
-whose processes and cache have just been started anew. ``validations``: two
+whose processes and cache have just been restarted. ``validations``: two
 clients validate 50 tokens in turns while the four get objects as fast as they
 are answered.
 
@@ -121,7 +121,7 @@ def measure(server, kind, seconds):
 
 
 def first(server):
-    """Clients that nobody knows, all at once.
+    """New clients, all at once.
 
     :returns: what :func:`_counted` does
     """

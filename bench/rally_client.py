@@ -84,7 +84,7 @@ class Rally:
         return json.loads(self._answer())
 
     def _tell(self, what):
-        # Whoever asks for the answer is told of one that has ended.
+        # The end of the process is reported when its answer is read.
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps(what) + '\n')
             self._process.stdin.flush()

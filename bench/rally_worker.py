@@ -37,8 +37,8 @@ def main():
     spec = json.loads(sys.stdin.readline())
     environment = env_mgr.EnvManager.create('keystone', spec)
     rally = api.API(config_args=arguments)
-    # Nobody aborts a task here. A task would wait at its end for the thread
-    # that looks every two seconds whether somebody did.
+    # Tasks are never aborted. Otherwise, each would finally wait for a thread
+    # that checks for that every two seconds.
     engine.ResultConsumer.wait_and_abort = lambda consumer: None
     answers.write('ready\n')
     for line in sys.stdin:

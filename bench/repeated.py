@@ -5,8 +5,8 @@
 A figure of one run is worth what a second one gives again. What is compared
 are the ratios: of patched and stock, or of a side and itself. Points that have
 none are left out. Time that the host stole tells both runs apart, although
-rates leave it out (:mod:`bench.steal`): caches are cold, and whoever waits for
-whom changes. So those that were left alone are counted by themselves.
+rates leave it out (:mod:`bench.steal`): caches are cold, and the order of
+waits changes. Undisturbed measurements are counted separately.
 """
 
 import math

@@ -17,7 +17,7 @@ run, so each rate is compared with the one at 0 events of its own round,
 measured seconds before by the same processes, and the median of the rounds
 counts. A round of one kind:
 
-1. the table is emptied, the patched Keystone is started anew, so that no
+1. the table is emptied, the patched Keystone is restarted, so that no
    event stays in its memory, and both are warmed up;
 2. for each number of events, in rising order: each side in turn gets the
    events, validates until every process has read them, and is measured.
@@ -150,7 +150,7 @@ def _round(sides, number, kind, counts, kept, plan, measured):
         kept = 0
     for side in sides:
         events.empty(side)
-        # Nobody shall wait for a row that is told of there and gone.
+        # Do not wait for an announced row that is deleted.
         side.forget()
         if side.name == 'patched':
             side.keystone.restart()

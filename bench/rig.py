@@ -66,7 +66,7 @@ def turn(sides, number):
 
 
 def slices(sides, number, count):
-    """The sides of a round in so many slices, which swap turns as well."""
+    """The sides of a round in ``count`` slices, in alternating order."""
     for slice_number in range(count):
         yield from turn(sides, number + slice_number)
 
@@ -147,7 +147,7 @@ def both(plan, options=None):
 
 
 def restart(sides, processes: int):
-    """Start both Keystones anew, with so many processes each."""
+    """Restart both Keystones, with ``processes`` processes each."""
     for side in sides:
         side.keystone.processes = processes
         side.keystone.restart()

@@ -69,7 +69,7 @@ def name(number):
 
 
 def signed(kind, clients, bucket, count):
-    """Paths of so many requests of a kind: list of strings."""
+    """Paths of ``count`` requests of a kind: list of strings."""
     found = []
     for number, one in zip(
         range(count), itertools.cycle(clients), strict=False

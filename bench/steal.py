@@ -65,7 +65,7 @@ def excluded(again=()):
 
     What it decorates returns a dataclass with ``rate`` and ``steal``.
 
-    :param again: errors after which it is called anew, a few times: nothing
+    :param again: errors after which it is called again, a few times: nothing
         is answered while everything is stolen
     """
 

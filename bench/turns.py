@@ -100,7 +100,7 @@ class Answers:
         )
 
     def percentile(self, percent: int) -> float:
-        """Milliseconds that so many percent of the answers do not exceed."""
+        """A percentile of the response times, in milliseconds."""
         rank = self.requests * percent / 100
         reached = 0
         for time in sorted(self.times):

@@ -9,7 +9,7 @@
     GET /v3 without a token: what the server and its WSGI stack can do at most.
 ``offered``
     Validations at a steady rate, the same for both sides and less than stock
-    can answer: how long the answers take when nobody waits in line.
+    can answer: the response times without queueing.
 
 Sides swap turns from round to round, and the patched rate is divided by
 stock's rate of the slice before or after it; medians of the rounds count.

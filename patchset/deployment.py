@@ -256,7 +256,7 @@ class Deployment:
             return
         for folder in (private, public):
             folder.mkdir(mode=0o700, exist_ok=True)
-        # A pair that was cut short is made anew.
+        # An incomplete pair is created again.
         words = ['create_jws_keypair', '--force', *self._owner()]
         self._manage([words], cwd=private)
         os.replace(private / key.name, key)
@@ -418,7 +418,7 @@ class Deployment:
         )  # fmt: skip
 
     def restart(self, options=None):
-        """Start the server anew; its processes forget what they know.
+        """Restart the server; its processes lose their caches.
 
         :param options: {section: {option: value}}, on top of those it had
         """

@@ -20,7 +20,7 @@ def pbr_variables(version):
 
 
 def write(tree, version):
-    """Write ``keystone.egg-info`` of a tree anew."""
+    """Write ``keystone.egg-info`` of a tree again."""
     process.run(
         [sys.executable, '-c', _SETUP, '--quiet', 'egg_info'],
         cwd=tree,

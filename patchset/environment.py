@@ -76,7 +76,7 @@ class Environment:
         return {
             'PYTHONPATH': str(tree),
             # Compiled files beside, not in, the trees; a user's shell may
-            # have them left out, and each start would compile all anew.
+            # disable them, and each start would compile everything again.
             'PYTHONPYCACHEPREFIX': str(paths.BUILD / 'pycache'),
             'PYTHONDONTWRITEBYTECODE': '',
             'PATH': f'{self.bin}{os.pathsep}{os.environ["PATH"]}',

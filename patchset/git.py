@@ -6,7 +6,7 @@ import os
 
 from patchset import process
 
-# The same commit ids on every machine, whoever runs it.
+# The same commit ids on every machine and for every user.
 _ENVIRONMENT = {
     'GIT_CONFIG_GLOBAL': os.devnull,
     'GIT_CONFIG_SYSTEM': os.devnull,

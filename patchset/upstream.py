@@ -45,7 +45,7 @@ def ensure(pin):
 def fetch(version):
     """Fetch a version that has no pin yet, to make one.
 
-    :returns: path of the archive, whose sha256 nobody has vouched for
+    :returns: path of the archive, with an unverified sha256
     :raises patchset.errors.Error: there is no such version, or no network
     """
     archive = paths.BUILD / 'upstream' / f'keystone-{version}.tar.gz'

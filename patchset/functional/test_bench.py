@@ -338,7 +338,7 @@ class EndTestCase(testtools.TestCase):
 
 
 class AgainstTestCase(testtools.TestCase):
-    """One Keystone with its SQLite database, as somebody else's."""
+    """An external Keystone with its SQLite database."""
 
     @classmethod
     def setUpClass(cls):

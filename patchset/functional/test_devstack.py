@@ -105,7 +105,7 @@ class DevstackTestCase(base.RepositoryTestCase):
         return git.git(self.keystone, 'status', '--porcelain')
 
     def installed(self):
-        """The folders that were installed anew, in order."""
+        """The folders that were reinstalled, in order."""
         log = self.folder / 'setup_develop.log'
         return log.read_text().splitlines() if log.exists() else []
 
@@ -151,7 +151,7 @@ class TopicsTestCase(DevstackTestCase):
         self.run_well('stack post-config', 'stack extra', 'stack test-config')
         self.assertEqual(patched, self.head())
         printed = self.run_well('stack install')
-        self.assertIn('The topics are applied already', printed)
+        self.assertIn('The topics are already applied', printed)
         self.assertEqual(patched, self.head())
         # The installation that DevStack made sees every file in the tree.
         self.assertEqual([], self.installed())
@@ -221,7 +221,7 @@ class TopicsTestCase(DevstackTestCase):
     def test_unknown_topic(self):
         error = self.run_badly('stack install', REVCACHE_TOPICS='dreams')
         self.assertIn('ks: error: no topic dreams; there are: ', error)
-        self.assertIn('the topics could not be exported', error)
+        self.assertIn('failed to export the topics', error)
         self.assert_pristine()
 
     def test_release(self):
@@ -243,7 +243,7 @@ class EditedTreeTestCase(DevstackTestCase):
     def test_edits_stop_the_install(self):
         self.edit()
         error = self.run_badly('stack install')
-        self.assertIn('has changes that are not committed', error)
+        self.assertIn('has uncommitted changes', error)
         self.assertEqual(self.pristine, self.head())
         self.assertEqual(' M README.rst\n', self.status())
 
@@ -286,7 +286,7 @@ class EditedTreeTestCase(DevstackTestCase):
         error = self.run_badly(
             'stack install', REVCACHE_TOPICS=self.topics()[0].name
         )
-        self.assertIn('could not be taken off', error)
+        self.assertIn('failed to remove the topics', error)
         self.assertEqual(mine, self.head())
 
     def test_a_branch_that_moved_on_takes_the_topics(self):

@@ -2,6 +2,6 @@
 
 """Scripts that run with Keystone's environment, not with the tooling's.
 
-Each is started by its path, is read by nobody else, and imports nothing
+Each is started by its path, is not imported, and imports nothing
 from the tooling.
 """

@@ -32,7 +32,7 @@ class Client:
         return self._keystone.port
 
     def restart_with(self, options):
-        """Start it anew, with options on top of those that it has."""
+        """Restart it, with additional options."""
         self._keystone.restart(options)
 
     def ask(self, method, path, token=None, subject=None, body=None):

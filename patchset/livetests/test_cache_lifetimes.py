@@ -70,7 +70,7 @@ class _Lifetimes(base.ServerMixin):
         return self.server.lifetimes()
 
     def assertLeft(self, seconds, left):
-        """Each of the items has about so many seconds left."""
+        """Each of the items expires in about this number of seconds."""
         self.assertEqual(IDS, left.count(None), 'the ids')
         left = sorted(one for one in left if one is not None)
         self.assertEqual(len(seconds), len(left))

@@ -54,7 +54,7 @@ class Statsd:
 
 
 class LiveDifferentialTests(keystones.KeystonesTestCase):
-    """What was kept is what would be answered anew."""
+    """Cached responses equal those computed without a cache."""
 
     def setUp(self):
         super().setUp()
@@ -287,11 +287,11 @@ class LiveDifferentialTests(keystones.KeystonesTestCase):
                 )
                 # Both workers of the first come to have it.
                 ours = [self.asked(self.kept, *question) for _ in range(2)]
-                anew = self.asked(self.past, *question)
+                computed = self.asked(self.past, *question)
                 about = (SEED, number, name, question[:2])
-                self.assertEqual([anew, anew], ours, about)
-                valid += anew[0] == 200
-                if anew[0] != 200:
+                self.assertEqual([computed, computed], ours, about)
+                valid += computed[0] == 200
+                if computed[0] != 200:
                     self.tokens.remove(subject)
                     if not self.tokens:
                         break

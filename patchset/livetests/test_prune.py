@@ -121,7 +121,7 @@ class _PruneTests(base.ServerMixin):
         self.assertEqual(backlog + written, pruned + self.expired())
         self.assertLess(0, live)
         self.assertLess(SECONDS * 100, pruned)
-        # What was on its way at the end is nobody's any more.
+        # Rows locked at the end are released by now.
         while True:
             found, deleted, given_up = pruners[0].ask('prune', 1000)
             self.assertEqual((found, None), (deleted, given_up))
@@ -225,7 +225,7 @@ class _PruneTests(base.ServerMixin):
             self.assertPruners(3, workers)
 
     def assertPruners(self, number, workers):
-        """So many of these workers prune after two revocations each."""
+        """``number`` of these workers prune after two revocations each."""
         self.write(1000, 'backlog')
         for _ in range(2):
             for worker in workers:

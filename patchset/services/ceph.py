@@ -14,7 +14,7 @@ from patchset import errors
 from patchset.services import server
 
 _COMMON = {
-    # Nobody else is here, and what is stored is worth nothing.
+    # The cluster is private, and its data is worthless.
     'auth_cluster_required': 'none',
     'auth_service_required': 'none',
     'auth_client_required': 'none',

@@ -21,7 +21,7 @@ TRIES = 3  # ports to try: another program may take one in between
 
 
 def free_port():
-    """A TCP port of the loopback interface that nobody listens on."""
+    """An unused TCP port of the loopback interface."""
     with socket.socket() as one:
         one.bind(('127.0.0.1', 0))
         return one.getsockname()[1]

@@ -64,7 +64,7 @@ def plan(programs, root=paths.ROOT, output=OUTPUT):
     """
 
     def sphinx(name, source):
-        # Read anew each time: a page that did not change could otherwise
+        # Rebuild everything each time: an unchanged page could otherwise
         # keep its warnings to itself, and miss a new release note.
         return checks.program(
             name,

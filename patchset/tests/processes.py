@@ -21,7 +21,7 @@ def until(condition):
 def ends(pid):
     """Wait for the end of any process; whether it ends in time.
 
-    One that nobody has waited for has ended, too.
+    A zombie has ended, too.
     """
     return until(lambda: _ended(pid))
 

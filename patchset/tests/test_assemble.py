@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tests of assembling, and of keeping what somebody edited."""
+"""Tests of assembling, and of keeping local edits."""
 
 from patchset import assemble
 from patchset import errors

@@ -77,7 +77,7 @@ class GroupsTestCase(testtools.TestCase):
 
 
 class ProcessesTestCase(testtools.TestCase):
-    """What is started anew for a round, and what runs before it."""
+    """What is restarted for a round, and what runs before it."""
 
     def setUp(self):
         super().setUp()

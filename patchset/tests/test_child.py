@@ -75,7 +75,7 @@ class ChildTestCase(testtools.TestCase):
 
     def test_root_becomes_the_user(self):
         if os.geteuid() != 0:
-            # Nobody but root can.
+            # Only root can.
             process = child.start(['id'], user='nobody', stderr=-3)
             self.assertNotEqual(0, process.wait())
             return

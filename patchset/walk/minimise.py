@@ -32,7 +32,7 @@ def shortest(items, fails, expired, groups=()):
 
 
 def _without_parts(items, size, fails, expired):
-    """Leave out each part of so many items, if the rest still fails.
+    """Omit each part of ``size`` items, if the rest still fails.
 
     :returns: the list, and whether it became shorter
     """

@@ -103,7 +103,7 @@ class Rig:
         self._run()
 
     def forget(self, *names):
-        """Empty the caches of stock, or of the one that tells the truth."""
+        """Empty the caches of stock, or of the reference node."""
         for name in names:
             self._caches[name].flush()
 
