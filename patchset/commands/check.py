@@ -2,10 +2,10 @@
 
 """Check the pin, the series, each patch, and the overlay of a release.
 
-Each patch must apply exactly (no fuzz, no offset), be listed once, and name
-its overlay files (Adds:) and the topics it needs (Depends:). No overlay file
-may stand upstream. Each topic must import on the topics it depends on, and
-assembling then refreshing must change nothing.
+Each patch must apply exactly (no fuzz, no offset), be listed once, and list
+its overlay files (Adds:) and the topics it needs (Depends:). Overlay files
+must not exist upstream. The modules of each topic must be importable with only
+its dependencies, and assembling and refreshing must change nothing.
 """
 
 from patchset import arguments

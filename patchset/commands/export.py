@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Write the series, for upstream's tree or for a distribution's package.
+"""Export the series, for upstream's tree or for a distribution's package.
 
-Patches and overlay are joined: each topic is one commit, or one patch, with
-its code, its tests and its release note.
+Each topic is exported as one commit or one patch, with its code, its tests and
+its release note.
 
-  git    mails that `git am` takes on upstream's own tree
+  git    patches for `git am` on upstream's tree
   quilt  patches with DEP-3 headers, and a series, for debian/patches
 
-With --signoff the mails are ready for upstream's review. Topics that belong
-in a private security bug first are listed at the end, on standard error.
+--signoff prepares the patches for upstream review. Topics that must be
+reported in a private security bug first are listed on standard error.
 """
 
 import pathlib
@@ -25,7 +25,7 @@ from patchset import quilt
 from patchset import series
 from patchset import signing
 
-HELP = 'write the series, one commit or quilt patch per topic'
+HELP = 'export the series, one commit or quilt patch per topic'
 
 FORMATS = {'git': (export.export, 'series'), 'quilt': (quilt.export, 'quilt')}
 
@@ -38,25 +38,25 @@ def add_arguments(parser):
         action='append',
         default=[],
         dest='topics',
-        help='only this topic and those it depends on; may be repeated',
+        help='export only this topic and its dependencies; may be repeated',
     )
     parser.add_argument(
         '--format',
         choices=FORMATS,
         default='git',
-        help='what reads the series (default: %(default)s)',
+        help='format of the series (default: %(default)s)',
     )
     parser.add_argument(
         '--signoff',
         metavar='"NAME <ADDRESS>"',
-        help='author of the mails; adds Signed-off-by and a Change-Id that is '
-        'the same in each export and release',
+        help='author of the patches; adds Signed-off-by and a Change-Id that '
+        'is the same in each export and release',
     )
     parser.add_argument(
         '--output',
         metavar='DIR',
         type=pathlib.Path,
-        help='folder of the series (default: dist/series/RELEASE, or '
+        help='folder for the series (default: dist/series/RELEASE, or '
         'dist/quilt/RELEASE)',
     )
 
@@ -79,7 +79,7 @@ def _signature(args):
     if args.signoff is None:
         return {}
     if args.format != 'git':
-        raise errors.UsageError('--signoff is for --format git')
+        raise errors.UsageError('--signoff requires --format git')
     return {'signed_by': signing.signer(args.signoff)}
 
 

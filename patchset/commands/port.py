@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Carry the topics over to another upstream version.
+"""Port the topics to another upstream version.
 
-With a version, pins a release to it and puts the topics onto its source, by
-a merge of three sides: the new source, the old one, and the topic. Where
-that needs a person, it stops. Resolve it in build/RELEASE as git says and
-run the command again without a version: it goes on. Then ./ks refresh
-writes the patches.
+With a version, pins a release to it and applies the topics to its source by a
+three-way merge. On a conflict it stops: resolve it in build/RELEASE as git
+says, and run the command again without a version to continue. Finally, write
+the patches with ./ks refresh.
 """
 
 from patchset import arguments
@@ -19,7 +18,7 @@ from patchset import progress
 from patchset import series
 from patchset import upstream
 
-HELP = 'carry the topics over to another upstream version'
+HELP = 'port the topics to another upstream version'
 
 
 def add_arguments(parser):
@@ -29,26 +28,26 @@ def add_arguments(parser):
         '--from',
         dest='origin',
         metavar='R',
-        help='release whose topics are carried over (default: the same '
-        'release, or the newest if it is a new one)',
+        help='release to port the topics from (default: the same release, or '
+        'the newest for a new one)',
     )
     parser.add_argument(
         'version',
         nargs='?',
-        help='upstream version, such as 30.0.1; without it, go on',
+        help='upstream version, such as 30.0.1; continue if omitted',
     )
 
 
 def run(args):
-    """Start or go on, and say what to look at."""
+    """Start or continue, and report what to review."""
     if args.version:
         _start(args)
     elif args.origin:
-        raise errors.UsageError('--from goes with a version')
+        raise errors.UsageError('--from requires a version')
     report = port.resume(pins.load(args.release))
     for names, what in (
-        (report.changed, 'changes other lines than before'),
-        (report.merged, 'changes nothing any more: does upstream have it?'),
+        (report.changed, 'has changed hunks'),
+        (report.merged, 'has no hunks left: was it merged upstream?'),
     ):
         for name in names:
             progress.say(f'{name} {what}')
@@ -63,15 +62,15 @@ def _start(args):
     known = args.release in pins.releases()
     origin = args.origin or (args.release if known else pins.newest())
     old = pins.load(origin)
-    # What there is to lose is told before anything is written.
+    # Fail on uncommitted edits before anything is written.
     assemble.ensure(old)
     archive = upstream.fetch(args.version)
     pin = pins.Pin(
         args.release, args.version, archive.name, upstream.sha256(archive), 1
     )
     progress.say(
-        f'{pin.file}: sha256 {pin.sha256}: compare it with what upstream '
-        f'publishes'
+        f'{pin.file}: sha256 {pin.sha256}: compare it with the one published '
+        f'by upstream'
     )
     pins.write(pin)
     listed = paths.PATCHES / pin.release / 'series'

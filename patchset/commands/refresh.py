@@ -2,9 +2,9 @@
 
 """Write edits in the assembled tree back to patches/ and to the overlay.
 
-build/RELEASE is a git work tree with one commit per topic. Edit it there and
-commit (a new commit is a new topic), or leave the edits uncommitted and name
-the topic that takes them.
+build/RELEASE is a git work tree with one commit per topic. Edit and commit
+there (a new commit becomes a new topic), or leave the edits uncommitted and
+specify the topic they belong to.
 """
 
 from patchset import arguments
@@ -18,7 +18,7 @@ def add_arguments(parser):
     """Add this command's arguments."""
     arguments.add_release(parser)
     parser.add_argument(
-        '--topic', help='topic that takes the uncommitted edits'
+        '--topic', help='topic that the uncommitted edits belong to'
     )
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Upstream's unit tests of what the patch set touches.
+"""Upstream's unit tests of the areas the patch set changes.
 
 A quick look at the areas where a patch would first break something; the
 part ``upstream`` runs them all.

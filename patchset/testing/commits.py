@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Each commit of the series is complete on its own.
+"""Verify that each commit of the series is self-contained.
 
 A reviewer takes the topics one at a time. After each of them, the topic's
-own tests and upstream's of what the patch set touches have to pass.
+own tests and upstream's tests of the changed areas must pass.
 """
 
 import pathlib

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The tooling's tests that start Keystone, install it or play DevStack.
+"""Tests of the tooling that start or install Keystone.
 
 They take minutes, and what they show changes only with the tooling.
 """

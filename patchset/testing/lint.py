@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Style: every file of the repository against the rules for its kind.
+"""Style checks of every file in the repository.
 
 The overlay is held to the rules of the newest upstream release that it joins,
 read from that release's own source; the rest to ``ruff.toml``.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tempest's tests of tokens, against a Keystone as operators run it.
+"""Tempest's token tests, against a Keystone with real servers.
 
 Tokens, and what makes and revokes them: trusts, application credentials
 and OAuth; the tests of the patch set's own tempest plugin as well. The part

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The performance tests of the patch set: counts of work, no clocks."""
+"""Performance tests of the patch set, which count operations."""
 
 from patchset import environment
 from patchset import errors

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Each topic's tests fail without its patch.
+"""Verify that each topic's tests fail without its patch.
 
-A test that passes on stock code shows nothing. Here the topics' tests run on
+A test that passes on stock proves nothing. Here, the topics' tests run on
 a tree that has all overlay files and none of the hunks: of each topic that
-changes upstream files, at least one test has to fail there. The first one
+changes upstream files, at least one test must fail there. The first one
 that does is enough.
 """
 

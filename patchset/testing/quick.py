@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Some of each kind of test, in under two minutes.
+"""A sample of each kind of test, in under two minutes.
 
 The form of a release's patches; for each area one topic's tests, which fail
 without its patch and pass with it; and the revocation of tokens, on a server

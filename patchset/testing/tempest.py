@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tempest's identity tests and keystone-tempest-plugin's, whole.
+"""All identity tests of tempest and keystone-tempest-plugin.
 
 They run against the Keystone of :mod:`patchset.testing.cloud`. A test that
 passes on stock must pass on the patched tree.

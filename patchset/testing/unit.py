@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The tooling's own tests, and the unit tests that the patch set adds."""
+"""Unit tests of the tooling and of the patch set."""
 
 from patchset import environment
 from patchset import errors

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Upstream's whole unit suite, MariaDB and PostgreSQL included.
+"""Upstream's whole unit suite, with MariaDB and PostgreSQL.
 
 On the patched tree, a test that passes on stock must pass: one that fails,
 skips or is gone counts as failed.

@@ -2,11 +2,11 @@
 
 """A random walk: the same changes on stock and patched servers, compared.
 
-A story of random changes, with the seed that ``--seed`` gives, is told to a
+A sequence of random changes, with the seed ``--seed``, is applied to a
 stock and to a patched cloud. After each step all tokens of a pool are
 validated through every process. Each step counts as a test. The first that
-shows a difference ends the walk; then the shortest story with that difference
-is looked for and printed.
+shows a difference ends the walk; then the shortest sequence that reproduces it
+is searched for and printed.
 """
 
 import time

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Worker processes and two Keystones against real servers.
+"""Worker processes and two Keystones with real servers.
 
 This repository's own tests of the revocation replica, of pruning and of the
 caches: MariaDB, PostgreSQL, a Galera cluster, memcached and Redis that skew,

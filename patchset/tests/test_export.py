@@ -160,7 +160,7 @@ class SignedExportTestCase(SeriesTestCase):
             self.assertIn('must have the form "Name <address>"', done.stderr)
         done = self.ks(*arguments, 'A <b@c>', '--format', 'quilt')
         self.assertEqual(2, done.returncode, done.stderr)
-        self.assertIn('--signoff is for --format git', done.stderr)
+        self.assertIn('--signoff requires --format git', done.stderr)
         self.assertFalse(out.exists())
         done = self.ks(*arguments, 'A <b@c>')
         self.assertEqual(0, done.returncode, done.stderr)

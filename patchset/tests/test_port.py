@@ -71,7 +71,7 @@ class PortTestCase(base.RepositoryTestCase):
         done = self.port()
 
         self.assertEqual(0, done.returncode, done.stderr)
-        self.assertIn(f'{TOPICS[-1]} changes other lines', done.stdout)
+        self.assertIn(f'{TOPICS[-1]} has changed hunks', done.stdout)
         self.assertNotIn(TOPICS[0], done.stdout)
         refreshed = self.ks('refresh', '--release', self.old.release)
         self.assertEqual(0, refreshed.returncode, refreshed.stderr)
@@ -89,7 +89,7 @@ class PortTestCase(base.RepositoryTestCase):
 
         done = self.port()
 
-        self.assertIn(f'{TOPICS[-1]} changes nothing any more', done.stdout)
+        self.assertIn(f'{TOPICS[-1]} has no hunks left', done.stdout)
 
     def test_topic_that_is_done_without(self):
         (self.patches / 'series').write_text(self.series)
