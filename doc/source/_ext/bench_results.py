@@ -35,7 +35,7 @@ class Results(rst.Directive):
             f'{result["load_average"]:.1f}.'
         )
         if 'steal' in result:
-            note += f' Stolen by the host meanwhile: {result["steal"]:.0%}.'
+            note += f' CPU time stolen by the host: {result["steal"]:.0%}.'
         return [
             nodes.literal_block(shown, shown, language='none'),
             nodes.paragraph(text=note),
