@@ -175,7 +175,7 @@ class RevocationPruneTests(command_base.CommandTestCase):
         self.assertEqual(1, len(err.splitlines()))
 
     def during_a_batch(self, number, act):
-        """Do something when so many batches have been deleted."""
+        """Call a function after a number of batches."""
         prune_events = revoke_sql.Revoke.prune_events
         calls = []
 
