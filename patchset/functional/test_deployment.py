@@ -267,7 +267,7 @@ class FailureTestCase(testtools.TestCase):
         error = self.assertRaises(
             errors.UsageError, make, self.folder, processes=2
         )
-        self.assertIn('need a cache that they share', str(error))
+        self.assertIn('require a shared cache', str(error))
 
     def test_a_server_that_does_not_start(self):
         state = self.folder / 'state'

@@ -21,7 +21,7 @@ class PortTestCase(testtools.TestCase):
             with socket.create_server((address, 0)) as one:
                 port = one.getsockname()[1]
                 error = self.assertRaises(errors.Error, ports.check, port)
-            self.assertIn(f'port {port} of 127.0.0.1 is taken', str(error))
+            self.assertIn(f'port {port} of 127.0.0.1 is in use', str(error))
             self.assertIn(f'(process {os.getpid()})', str(error))
 
     def test_a_closed_connection_does_not_count(self):
