@@ -8,6 +8,7 @@ import tempfile
 from patchset import assemble
 from patchset import errors
 from patchset import git
+from patchset import neighbours
 from patchset import series
 from patchset import signing
 
@@ -84,12 +85,19 @@ def closure(topics, names):
 def pick(clone, topic, commit, signed_by=None):
     """Put one topic's commit, with its public message, onto a clone."""
     try:
-        git.git(clone, 'cherry-pick', '--no-commit', '--allow-empty', commit)
-    except errors.Error as error:
-        raise errors.Error(
-            f'{topic.name} does not apply on the topics it depends on: its '
-            f'Depends: trailers are incomplete ({error})'
-        )
+        git.git(
+            clone, '-c', 'merge.conflictStyle=diff3', 'cherry-pick',
+            '--no-commit', '--allow-empty', commit,
+        )  # fmt: skip
+    except errors.Error:
+        try:
+            neighbours.settle(clone)
+        except errors.Error as error:
+            git.git(clone, 'reset', '--quiet', '--hard')
+            raise errors.Error(
+                f'{topic.name} does not apply on the topics it depends on: '
+                f'its Depends: trailers are incomplete ({error})'
+            )
     git.commit(
         clone,
         signing.message(topic, signed_by),
