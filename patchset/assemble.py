@@ -99,7 +99,7 @@ def build(pin, source, topics, tree, root=paths.ROOT):
         if topic.adds:
             git.git(tree, 'add', '--', *topic.adds)
         message = series.replace_trailers(
-            topic.message, ('Topic',), [f'Topic: {topic.name}']
+            topic.message, ('Topic',), [f'Topic: {topic.stack}/{topic.name}']
         )
         git.commit(tree, message, topic.author, topic.date)
     egg_info.write(tree, pin.local_version)

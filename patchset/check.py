@@ -2,17 +2,14 @@
 
 """Is everything below patches/ and keystone/ in order?"""
 
-import ast
 from concurrent import futures
 import dataclasses
 import pathlib
-import re
 import tempfile
 
 from patchset import assemble
+from patchset import dependencies
 from patchset import errors
-from patchset import export
-from patchset import git
 from patchset import paths
 from patchset import process
 from patchset import progress
@@ -62,7 +59,9 @@ def check(pin, source, python, root=paths.ROOT):
         progress.step('assemble, then refresh, changes nothing')
         with futures.ThreadPoolExecutor() as pool:
             folder = pathlib.Path(temporary)
-            independent = pool.submit(independence, tree, topics, folder)
+            independent = pool.submit(
+                dependencies.verify, tree, topics, folder
+            )
             importable(tree, topics, python)
             progress.step('each module of the topics imports')
             independent.result()
@@ -71,13 +70,11 @@ def check(pin, source, python, root=paths.ROOT):
 
 
 def headers(topics):
-    """Check what the patches' headers say of each other.
+    """Check what each patch's header says.
 
     :raises patchset.errors.Error: a subject is too long, a ``Forwarded:``
-        trailer is missing, or a ``Depends:`` trailer names a topic that is
-        not there, comes later or closes a circle
+        trailer is missing, or ``Depends:`` trailers are wrong
     """
-    place = {topic.name: number for number, topic in enumerate(topics)}
     for topic in topics:
         file = topic.path.name
         if len(topic.subject) > SUBJECT_LENGTH:
@@ -87,20 +84,7 @@ def headers(topics):
             )
         if len(series.trailers(topic.message, 'Forwarded')) != 1:
             raise errors.Error(f'{file}: no Forwarded: trailer (no, or a URL)')
-        for name in topic.depends:
-            if name not in place:
-                raise errors.Error(f'{file}: Depends: {name}: no such topic')
-    for topic in topics:
-        for name in topic.depends:
-            if topic.name in export.closure(topics, [name]):
-                raise errors.Error(
-                    f'{topic.path.name}: Depends: {name}: a circle'
-                )
-            if place[name] > place[topic.name]:
-                raise errors.Error(
-                    f'{topic.path.name}: Depends: {name}: it comes later in '
-                    f'the series'
-                )
+    dependencies.headers(topics)
 
 
 def completeness(release, topics, others, root):
@@ -186,77 +170,6 @@ def round_trip(pin, tree, root):
             )
 
 
-def independence(tree, topics, temporary):
-    """Check each topic on nothing but the topics that it depends on.
-
-    There it must apply, and what its modules import from keystone must be
-    there.
-
-    :raises patchset.errors.Error: a ``Depends:`` trailer is missing
-    """
-    commits = git.git(
-        tree, 'rev-list', '--reverse', f'{assemble.BASE}..HEAD'
-    ).split()
-    clone = temporary / 'clone'
-    git.git(tree, 'clone', '--quiet', '--shared', tree, clone)
-    # What was made for a topic is where later ones that need it start.
-    made = {(): assemble.BASE}
-    for topic in topics:
-        wanted = export.closure(topics, [topic.name])
-        waiting = [
-            (one, commit)
-            for one, commit in zip(topics, commits, strict=True)
-            if one.name in wanted
-        ]
-        names = tuple(one.name for one, _ in waiting)
-        start = max(n for n in range(len(names)) if names[:n] in made)
-        git.git(clone, 'checkout', '--quiet', made[names[:start]])
-        for number, (one, commit) in enumerate(waiting[start:], start + 1):
-            export.pick(clone, one, commit)
-            made[names[:number]] = assemble.head(clone)
-        for name in modules(topic):
-            for needed in imports(clone / name):
-                if not stands(clone, needed):
-                    raise errors.Error(
-                        f'{topic.name}: {name} imports {needed}, which no '
-                        f'topic that it depends on has'
-                    )
-
-
-def modules(topic):
-    """Paths of the Python modules that a topic adds or changes."""
-    changed = {name for name, _ in assemble.hunks(topic.diff)}
-    return [
-        name
-        for name in sorted({*topic.adds, *changed})
-        if name.startswith('keystone/') and name.endswith('.py')
-    ]
-
-
-def imports(path):
-    """Dotted names that a module imports from keystone."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names = [f'{node.module}.{alias.name}' for alias in node.names]
-        yield from (name for name in names if name.startswith('keystone.'))
-
-
-def stands(tree, name):
-    """Whether a dotted name can be a module of a tree, or inside one."""
-    path = tree / name.replace('.', '/')
-    if path.is_dir() or path.with_suffix('.py').is_file():
-        return True
-    if path.parent.with_suffix('.py').is_file():
-        return True
-    package = path.parent / '__init__.py'
-    return package.is_file() and bool(
-        re.search(rf'\b{path.name}\b', package.read_text())
-    )
-
-
 def importable(tree, topics, python):
     """Import every module that the topics add or change.
 
@@ -265,7 +178,7 @@ def importable(tree, topics, python):
     names = [
         name[:-3].removesuffix('/__init__').replace('/', '.')
         for topic in topics
-        for name in modules(topic)
+        for name in dependencies.modules(topic)
     ]
     process.run(
         [python, '-P', '-W', 'ignore', '-c', _IMPORT, *names],

@@ -53,7 +53,7 @@ def topics_of(tree, base=assemble.BASE, last='HEAD'):
         name = series.trailers(message, 'Topic') or [
             git.git(tree, 'show', '-s', '--format=%f', commit).strip().lower()
         ]
-        found.append((commit, name[0], message))
+        found.append((commit, name[0].rpartition('/')[2], message))
     names = [name for _, name, _ in found]
     for name in names:
         if names.count(name) > 1:
@@ -64,16 +64,18 @@ def topics_of(tree, base=assemble.BASE, last='HEAD'):
 def read(tree):
     """What patches/ and the overlay should hold, by the tree's commits.
 
-    :returns: patches ({file name: bytes}, in order) and overlay files
-        ({path: bytes})
+    :returns: patches ({``STACK/NAME.patch``: bytes}, in order) and overlay
+        files ({path: bytes})
     :raises patchset.errors.Error: a commit changes another topic's overlay
-        file, or adds a file where none may stand
+        file, adds a file where none may stand, or is behind the wrong stack
     """
     upstream = set(
         git.names(tree, 'ls-tree', '-rz', '--name-only', assemble.BASE)
     )
     patches, overlay = {}, {}
+    stack = next(iter(series.STACKS))
     for commit, name, message in topics_of(tree):
+        stack = _stack(name, message, stack)
         adds, hunks = [], []
         for path in git.names(
             tree, 'diff-tree', '-r', '-z', '--no-commit-id', '--name-only',
@@ -94,8 +96,26 @@ def read(tree):
             else:
                 adds.append(path)
                 overlay[path] = _blob(tree, f'{commit}:{path}')
-        patches[f'{name}.patch'] = _patch(tree, commit, message, adds, hunks)
+        path = f'{stack}/{name}.patch'
+        patches[path] = _patch(tree, commit, message, adds, hunks)
     return patches, overlay
+
+
+def _stack(name, message, before):
+    """The stack of a commit: its trailer's, or that of the commit before."""
+    named = series.trailers(message, 'Topic') or ['']
+    stack = named[0].rpartition('/')[0] or before
+    order = [*series.STACKS]
+    if stack not in order:
+        raise errors.Error(
+            f'topic {name}: no stack {stack}; there are: {", ".join(order)}'
+        )
+    if order.index(stack) < order.index(before):
+        raise errors.Error(
+            f'topic {name} of stack {stack} stands behind one of {before}: '
+            f'rebase the tree'
+        )
+    return stack
 
 
 def _blob(tree, name):
@@ -140,9 +160,13 @@ def write(release, patches, overlay, root=paths.ROOT):
     folder = root / 'patches' / release
     wanted = {f'patches/{release}/{name}': patches[name] for name in patches}
     wanted.update(overlay)
-    wanted[f'patches/{release}/series'] = _series(release, patches, root)
+    for stack in series.STACKS:
+        wanted[f'patches/{release}/{stack}/series'] = _series(
+            release, stack, patches, root
+        )
     before = {
-        f'patches/{release}/{path.name}' for path in folder.glob('*.patch')
+        f'patches/{release}/{path.relative_to(folder)}'
+        for path in folder.glob('*/*.patch')
     }
     for topic in series.load(release, root / 'patches'):
         before.update(topic.adds)
@@ -161,13 +185,18 @@ def write(release, patches, overlay, root=paths.ROOT):
     return changed
 
 
-def _series(release, patches, root):
-    """The series file: its comments kept, its topics in the new order."""
+def _series(release, stack, patches, root):
+    """A stack's series file: its comments kept, its topics in order."""
     folder = root / 'patches'
-    if series.file_names(release, folder) == list(patches):
-        return (folder / release / 'series').read_bytes()
-    comments = series.comments(release, folder)
-    return (comments + ''.join(f'{name}\n' for name in patches)).encode()
+    names = [
+        name.partition('/')[2]
+        for name in patches
+        if name.startswith(f'{stack}/')
+    ]
+    if series.file_names(release, stack, folder) == names:
+        return (folder / release / stack / 'series').read_bytes()
+    comments = series.comments(release, stack, folder)
+    return (comments + ''.join(f'{name}\n' for name in names)).encode()
 
 
 def refresh(pin, topic=None):

@@ -2,8 +2,8 @@
 
 """The topics of a release: its series, and each patch's header.
 
-A topic is one ``*.patch`` in ``git format-patch`` form, named by the series,
-and the overlay files that its ``Adds:`` trailers name.
+A topic is one ``*.patch`` in ``git format-patch`` form, named by the series
+of its stack, and the overlay files that its ``Adds:`` trailers name.
 """
 
 import dataclasses
@@ -19,6 +19,15 @@ from patchset import pins
 
 # Trailers that speak to this project's tooling, not to an upstream reader.
 HOUSE_TRAILERS = ('Adds', 'Depends', 'Forwarded', 'Topic')
+# The stacks, in the order in which they are applied, and what each may stand
+# on beside itself.
+STACKS = {
+    'base': (),
+    'correctness': ('base',),
+    'revocation': ('base',),
+    'cache': ('base',),
+    'validation': ('base', 'revocation', 'cache'),
+}
 _TRAILER = re.compile(r'([A-Z][A-Za-z]*(?:-[A-Za-z]+)*): (.*\S)')
 _WITHOUT = re.compile(r'^# without ([a-z0-9-]+): (.+(?:\n#   .+)*)$', re.M)
 
@@ -45,6 +54,11 @@ class Topic:
         return self.message.partition('\n')[0]
 
     @property
+    def stack(self):
+        """Name of the stack that the topic belongs to."""
+        return self.path.parent.name
+
+    @property
     def adds(self):
         """Paths of the topic's overlay files, in the header's order."""
         return trailers(self.message, 'Adds')
@@ -52,7 +66,22 @@ class Topic:
     @property
     def depends(self):
         """Names of the topics that this one needs."""
-        return trailers(self.message, 'Depends')
+        return [*self.reasons]
+
+    @property
+    def reasons(self):
+        """Why it needs them: {name: reason}.
+
+        ``Depends: TOPIC (REASON)``; the reason is empty where its imports or
+        its hunks show the need.
+        """
+        return {
+            name: reason.strip('()')
+            for name, _, reason in (
+                value.partition(' ')
+                for value in trailers(self.message, 'Depends')
+            )
+        }
 
 
 def _trailer_block(message):
@@ -124,9 +153,9 @@ def split(body):
     return re.split(r'^---$', head, maxsplit=1, flags=re.MULTILINE)[0], diff
 
 
-def file_names(release, patches=paths.PATCHES):
-    """Names that the series of a release lists, in order."""
-    path = patches / release / 'series'
+def file_names(release, stack, patches=paths.PATCHES):
+    """What the series of a stack lists; comments and blank lines left out."""
+    path = patches / release / stack / 'series'
     if not path.is_file():
         raise errors.Error(f'{path} is missing')
     lines = (line.partition('#')[0].strip() for line in path.open())
@@ -136,19 +165,22 @@ def file_names(release, patches=paths.PATCHES):
 def without(release, patches=paths.PATCHES):
     """Topics that a release goes without, and why: {name: reason}.
 
-    A comment of its series says so, ``# without TOPIC: REASON``; further
-    lines of the reason begin with three blanks.
+    A comment of a series says so, ``# without TOPIC: REASON``; further lines
+    of the reason begin with three blanks.
     """
-    text = (patches / release / 'series').read_text()
     return {
         name: ' '.join(reason.replace('\n#', ' ').split())
-        for name, reason in _WITHOUT.findall(text)
+        for stack in STACKS
+        for name, reason in _WITHOUT.findall(
+            (patches / release / stack / 'series').read_text()
+        )
     }
 
 
-def comments(release, patches=paths.PATCHES):
-    """The comments of a release's series, as text."""
-    lines = (patches / release / 'series').read_text().splitlines()
+def comments(release, stack, patches=paths.PATCHES):
+    """The comments of a stack's series, as text."""
+    path = patches / release / stack / 'series'
+    lines = path.read_text().splitlines()
     return ''.join(f'{line}\n' for line in lines if line[:1] == '#')
 
 
@@ -176,18 +208,31 @@ def check_names(names, known):
 
 
 def load(release, patches=paths.PATCHES):
-    """Read all topics of a release, in order.
+    """Read all topics of a release, stack by stack, in order.
 
     :raises patchset.errors.Error: the series and the patches do not belong
         together, one by one
     """
-    names = file_names(release, patches)
+    found = []
+    for stack in STACKS:
+        folder = patches / release / stack
+        names = file_names(release, stack, patches)
+        for name in names:
+            if names.count(name) > 1:
+                raise errors.Error(
+                    f'series {stack} of {release} lists {name} twice'
+                )
+            if not (folder / name).is_file():
+                raise errors.Error(
+                    f'series {stack} of {release}: no such patch: {name}'
+                )
+        found += [parse(folder / name) for name in names]
+    listed = {topic.path for topic in found}
+    for path in sorted((patches / release).rglob('*.patch')):
+        if path not in listed:
+            raise errors.Error(f'orphan: {path.name} is in no series line')
+    names = [topic.name for topic in found]
     for name in names:
         if names.count(name) > 1:
-            raise errors.Error(f'series of {release} lists {name} twice')
-        if not (patches / release / name).is_file():
-            raise errors.Error(f'series of {release}: no such patch: {name}')
-    for path in sorted((patches / release).glob('*.patch')):
-        if path.name not in names:
-            raise errors.Error(f'orphan: {path.name} is in no series line')
-    return [parse(patches / release / name) for name in names]
+            raise errors.Error(f'{release}: {name} is in two stacks')
+    return found

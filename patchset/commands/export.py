@@ -41,6 +41,11 @@ def add_arguments(parser):
         help='export only this topic and its dependencies; may be repeated',
     )
     parser.add_argument(
+        '--stack',
+        choices=series.STACKS,
+        help='only the topics of this stack and those they depend on',
+    )
+    parser.add_argument(
         '--format',
         choices=FORMATS,
         default='git',
@@ -69,10 +74,13 @@ def run(args):
     folder = args.output or paths.DIST / name / pin.release
     tree = assemble.ensure(pin)
     topics = series.load(pin.release)
-    for path in write(tree, topics, folder, args.topics, **options):
+    only = args.topics + [
+        topic.name for topic in topics if topic.stack == args.stack
+    ]
+    for path in write(tree, topics, folder, only, **options):
         progress.say(path)
     if args.format == 'git':
-        _tell_of_security(topics, args.topics)
+        _tell_of_security(topics, only)
 
 
 def _signature(args):

@@ -73,7 +73,9 @@ def _start(args):
         f'by upstream'
     )
     pins.write(pin)
-    listed = paths.PATCHES / pin.release / 'series'
-    if not listed.exists():
-        listed.write_text(series.comments(origin))
+    for stack in series.STACKS:
+        listed = paths.PATCHES / pin.release / stack / 'series'
+        if not listed.exists():
+            listed.parent.mkdir(exist_ok=True)
+            listed.write_text(series.comments(origin, stack))
     port.start(pin, old)

@@ -11,7 +11,7 @@
   live         tempest's token tests, on MariaDB, memcached and uWSGI
   functional   tests of the tooling that start or install Keystone
   proof        whether the topics' tests fail without their patches
-  commits      areas and the topic's own tests, after each topic in turn
+  commits      areas and the topic's own tests, with its dependencies only
   docs         builds of the documentation and the release notes
   upstream     upstream's whole unit suite, with MariaDB and PostgreSQL
   tempest      identity tests of tempest and keystone-tempest-plugin

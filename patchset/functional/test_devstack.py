@@ -331,14 +331,14 @@ class PackagingTestCase(DevstackTestCase):
             tree, 'format-patch', '--stdout', '--zero-commit',
             '--no-signature', '--full-index', '-1',
         )  # fmt: skip
-        (self.patches / 'entry-point.patch').write_text(patch)
-        with open(self.patches / 'series', 'a') as listed:
+        (self.series.parent / 'entry-point.patch').write_text(patch)
+        with open(self.series, 'a') as listed:
             listed.write('entry-point.patch\n')
 
     def drop_topic(self):
         """Take that topic out of the copy again, as a newer plugin might."""
-        (self.patches / 'entry-point.patch').unlink()
-        self.substitute(self.patches / 'series', r'^entry-point\.patch\n', '')
+        (self.series.parent / 'entry-point.patch').unlink()
+        self.substitute(self.series, r'^entry-point\.patch\n', '')
 
     def test_entry_points_need_an_installation(self):
         self.run_well('stack install')

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Verify that each commit of the series is self-contained.
+"""Verify that each topic is self-contained.
 
-A reviewer takes the topics one at a time. After each of them, the topic's
-own tests and upstream's tests of the changed areas must pass.
+A reviewer takes the topics one at a time. With nothing but its dependencies,
+a topic's own tests and upstream's tests of the changed areas must pass.
 """
 
 import pathlib
 import tempfile
 
-from patchset import assemble
+from patchset import dependencies
 from patchset import egg_info
 from patchset import environment
 from patchset import errors
-from patchset import git
+from patchset import export
 from patchset import paths
 from patchset import progress
 from patchset import series
@@ -39,15 +39,12 @@ def run(options):
     chosen = options.chosen(topics)
     total = results.Result()
     with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
-        tree = pathlib.Path(temporary) / 'keystone'
-        whole = trees.get(options.pin)
-        git.git(whole, 'clone', '--quiet', '--shared', whole, tree)
-        between = f'{assemble.BASE}..HEAD'
-        commits = git.git(tree, 'rev-list', '--reverse', between).split()
-        names = [topic.name for topic in topics]
-        commit_of = dict(zip(names, commits, strict=True))
+        clone = dependencies.Clone(
+            trees.get(options.pin), topics, pathlib.Path(temporary)
+        )
+        tree = clone.folder
         for number, topic in enumerate(chosen, 1):
-            git.git(tree, 'checkout', '--quiet', commit_of[topic.name])
+            clone.make(export.closure(topics, [topic.name]))
             egg_info.write(tree, options.pin.local_version)
             suite = stestr.Suite(
                 options.label('commits'), venv, tree,

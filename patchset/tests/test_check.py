@@ -37,21 +37,22 @@ class CheckTestCase(base.RepositoryTestCase):
         self.refused(topic.path.name, 'does not apply')
 
     def test_patch_listed_twice(self):
-        name = self.topics()[0].path.name
-        with open(self.patches / 'series', 'a') as listed:
+        name = self.topics()[-1].path.name
+        with open(self.series, 'a') as listed:
             listed.write(f'{name}\n')
         self.refused('lists', name, 'twice')
 
     def test_patch_that_is_not_there(self):
-        with open(self.patches / 'series', 'a') as listed:
+        with open(self.series, 'a') as listed:
             listed.write('nowhere.patch\n')
         self.refused('no such patch: nowhere.patch')
 
     def test_orphaned_patch(self):
-        (self.patches / 'lost.patch').write_bytes(
-            self.topics()[0].path.read_bytes()
-        )
-        self.refused('orphan: lost.patch')
+        for folder in (self.patches, self.series.parent):
+            lost = folder / 'lost.patch'
+            lost.write_bytes(self.topics()[0].path.read_bytes())
+            self.refused('orphan: lost.patch')
+            lost.unlink()
 
     def test_patch_without_mail_headers(self):
         topic = self.with_hunks()
@@ -112,6 +113,42 @@ class CheckTestCase(base.RepositoryTestCase):
         self.substitute(needy.path, '^Depends: .*\n', '', count=0)
         self.refused(needy.name, 'depends on')
 
+    def test_depends_that_nothing_needs(self):
+        self.few()
+        first, *_, last = self.topics()
+        self.substitute(
+            last.path, '^Forwarded: ', f'Depends: {first.name}\nForwarded: '
+        )
+        self.refused(f'{last.path.name}: Depends: {first.name}: neither')
+
+    def test_depends_with_a_reason(self):
+        self.few()
+        first, *_, last = self.topics()
+        self.substitute(
+            last.path,
+            '^Forwarded: ',
+            f'Depends: {first.name} (it says so)\nForwarded: ',
+        )
+        self.check()
+
+    def test_depends_on_another_stack(self):
+        topics = self.topics()
+        needy = next(t for t in topics if t.stack == 'revocation')
+        name = next(t.name for t in topics if t.stack == 'correctness')
+        self.substitute(
+            needy.path, '^Forwarded: ', f'Depends: {name}\nForwarded: '
+        )
+        self.refused(f'{needy.path.name}: Depends: {name}: it is of the stack')
+
+    def test_depends_on_too_many(self):
+        many = [t.name for t in self.topics() if t.stack == 'base']
+        needy = next(t for t in self.topics() if t.stack == 'correctness')
+        lines = ''.join(f'Depends: {name} (so)\n' for name in many)
+        self.substitute(needy.path, '^Forwarded: ', f'{lines}Forwarded: ')
+        self.refused(
+            f'{needy.name} depends on {len(many)} topics; of correctness'
+        )
+
     def test_module_that_does_not_import(self):
         self.few()
         topic = next(topic for topic in self.topics() if topic.adds)
@@ -126,10 +163,10 @@ class CheckTestCase(base.RepositoryTestCase):
         shutil.copytree(self.patches, other)
         topic = self.topics()[-1]
         topic.path.unlink()
-        self.substitute(self.patches / 'series', f'^{topic.name}.patch\n', '')
+        self.substitute(self.series, f'^{topic.name}.patch\n', '')
         self.refused(f'no {topic.name}, which 2000.1 has', '# without')
 
-        with open(self.patches / 'series', 'a') as listed:
+        with open(self.series, 'a') as listed:
             listed.write(f'# without {topic.name}: there is no\n#   need\n')
         self.check()
 
@@ -138,7 +175,7 @@ class CheckTestCase(base.RepositoryTestCase):
         shutil.copytree(self.patches, other)
         first, second = self.topics()[:2]
         self.substitute(
-            other / second.path.name,
+            other / second.stack / second.path.name,
             '^Forwarded: ',
             f'Adds: {first.adds[0]}\nForwarded: ',
         )
@@ -146,12 +183,12 @@ class CheckTestCase(base.RepositoryTestCase):
 
     def test_topic_that_is_there_and_left_out(self):
         topic = self.topics()[0]
-        with open(self.patches / 'series', 'a') as listed:
+        with open(self.series, 'a') as listed:
             listed.write(f'# without {topic.name}: never\n')
         self.refused(f'with and without {topic.name}')
 
     def test_leaving_out_what_nobody_has(self):
-        with open(self.patches / 'series', 'a') as listed:
+        with open(self.series, 'a') as listed:
             listed.write('# without dreams: never\n')
         self.refused('without dreams: no release has it')
 

@@ -86,7 +86,7 @@ class PythonArgumentsTestCase(testtools.TestCase):
 
 class PythonCommandTestCase(base.RepositoryTestCase):
     def test_patched_and_stock_are_importable(self):
-        self.only('auth-context-per-request')
+        self.few()
         show = 'import keystone; print(keystone.__file__)'
         patched = self.ks('python', '-c', show)
         self.assertEqual(0, patched.returncode, patched.stderr)
@@ -97,10 +97,10 @@ class PythonCommandTestCase(base.RepositoryTestCase):
 
 class ExportCommandTestCase(base.RepositoryTestCase):
     def test_paths_are_printed(self):
-        self.only('revoke-project-domain')
+        self.few()
         done = self.ks('export', '--output', str(self.root / 'out'))
         self.assertEqual(0, done.returncode, done.stderr)
-        self.assertEqual(3, len(done.stdout.splitlines()))
+        self.assertEqual(len(self.topics()), len(done.stdout.splitlines()))
         self.assertEqual(
             sorted(str(path) for path in (self.root / 'out').iterdir()),
             done.stdout.splitlines(),

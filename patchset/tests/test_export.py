@@ -6,6 +6,7 @@ import email
 import email.policy
 import email.utils
 import re
+import shutil
 
 from patchset import assemble
 from patchset import embargo
@@ -38,6 +39,7 @@ class SeriesTestCase(base.RepositoryTestCase):
     def am(self, written):
         """Id of what ``git am`` makes of patches on the pristine source."""
         tree = self.root / f'pristine-{self.pin.release}'
+        shutil.rmtree(tree, ignore_errors=True)
         assemble.start(self.source, tree)
         git.git(tree, 'am', '--quiet', *written)
         return git.git(tree, 'rev-parse', 'HEAD^{tree}')
@@ -76,6 +78,20 @@ class ExportTestCase(SeriesTestCase):
         )
         self.assertEqual(topic.name, names[-1])
         self.am(written)
+
+    def test_each_stack_applies_without_the_others(self):
+        self.tree = self.assemble()
+        topics = self.topics()
+        for stack, needs in series.STACKS.items():
+            names = [one.name for one in topics if one.stack == stack]
+            written = self.export(*names)
+            found = {path.stem[5:] for path in written}
+            self.assertLessEqual({*names}, found)
+            self.assertLessEqual(
+                {one.stack for one in topics if one.name in found},
+                {stack, *needs},
+            )
+            self.am(written)
 
     def test_several_topics_in_the_order_of_the_series(self):
         self.start_with_few()
@@ -251,7 +267,11 @@ class EmbargoTestCase(base.RepositoryTestCase):
 
     def test_notes_with_a_security_section(self):
         self.assertEqual(
-            ['revoke-project-domain', 'auth-context-per-request'],
+            [
+                'revoke-project-domain',
+                'request-local-cache',
+                'auth-context-per-request',
+            ],
             embargo.names(self.topics(), self.root),
         )
         note = next(
@@ -262,13 +282,19 @@ class EmbargoTestCase(base.RepositoryTestCase):
         )
         self.substitute(note, '^security:', 'fixes:')
         self.assertEqual(
-            ['revoke-project-domain'], embargo.names(self.topics(), self.root)
+            ['revoke-project-domain', 'request-local-cache'],
+            embargo.names(self.topics(), self.root),
         )
 
     def test_table(self):
         found = embargo.by_topic(self.root)
         self.assertEqual(
-            ['auth-context-per-request', 'revoke-project-domain'], list(found)
+            [
+                'auth-context-per-request',
+                'request-local-cache',
+                'revoke-project-domain',
+            ],
+            [*found],
         )
         subject, releases = found['revoke-project-domain']
         self.assertEqual([self.pin.release], releases)

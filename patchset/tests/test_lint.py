@@ -62,7 +62,7 @@ class LintTestCase(base.RepositoryTestCase):
         )
 
     def test_each_patch_is_a_check(self):
-        patch = self.patches / 'spoilt.patch'
+        patch = self.series.parent / 'spoilt.patch'
         patch.write_text('spoilt')
-        name = f'patches/{self.pin.release}/spoilt.patch'
+        name = str(patch.relative_to(self.root))
         self.assertIn('newline', self.findings()[name])

@@ -40,7 +40,7 @@ class RefreshTestCase(base.RepositoryTestCase):
         )
         refresh.fold(self.tree, topic.name)
         changed = self.write_back()
-        self.assertIn(f'patches/{self.pin.release}/{topic.path.name}', changed)
+        self.assertIn(topic.path.relative_to(self.root).as_posix(), changed)
         self.assertIn('\n+# the last line\n', topic.path.read_text())
         self.assertEqual([], self.again())
 
@@ -69,8 +69,11 @@ class RefreshTestCase(base.RepositoryTestCase):
         )
         self.assertEqual(
             {
-                f'patches/{self.pin.release}/try-something-new.patch',
-                f'patches/{self.pin.release}/series',
+                str(
+                    self.series.parent.relative_to(self.root)
+                    / 'try-something-new.patch'
+                ),
+                str(self.series.relative_to(self.root)),
                 _NEW_TEST,
             },
             set(self.write_back()),
@@ -99,7 +102,7 @@ class RefreshTestCase(base.RepositoryTestCase):
             self.assertTrue((self.root / name).is_file())
 
     def test_series_comments_are_kept(self):
-        path = self.patches / 'series'
+        path = self.series
         path.write_text('# Why in this order.\n' + path.read_text())
         self.commit(_NEW_TEST, '', 'One more\n\nBecause.\n\nForwarded: no\n')
         self.write_back()

@@ -77,10 +77,14 @@ class SplitTestCase(testtools.TestCase):
 class WithoutTestCase(testtools.TestCase):
     def test_reasons_in_one_line_and_in_several(self):
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        (folder / '2000.1').mkdir()
-        (folder / '2000.1' / 'series').write_text(
+        for stack in series.STACKS:
+            (folder / '2000.1' / stack).mkdir(parents=True)
+            (folder / '2000.1' / stack / 'series').touch()
+        (folder / '2000.1' / 'base' / 'series').write_text(
             '# Why in this order.\n'
             '# without a-topic: upstream has it: since 1.0\n'
+        )
+        (folder / '2000.1' / 'cache' / 'series').write_text(
             '# without another: it needs what came\n#   later\n#   on\n'
             '# with comment: none of these\none.patch # without x: y\n'
         )

@@ -29,7 +29,7 @@ def table():
         lines += [
             f'   * - {release}',
             f'     - {pins.load(release).version}',
-            f'     - {len(series.file_names(release))}',
+            f'     - {len(series.load(release))}',
         ]
         without = series.without(release)
         said = [
@@ -52,8 +52,10 @@ class Releases(generated.Generated):
     def sources(self):
         """The pins and the series."""
         for release in pins.releases():
-            for name in ('UPSTREAM', 'series'):
-                yield series.paths.PATCHES / release / name
+            folder = series.paths.PATCHES / release
+            yield folder / 'UPSTREAM'
+            for stack in series.STACKS:
+                yield folder / stack / 'series'
 
 
 def setup(application):

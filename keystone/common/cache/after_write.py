@@ -7,9 +7,14 @@ caches the old value again. Managers do this where they check, notify and write
 in one function.
 """
 
+from collections.abc import Iterable
 import contextlib
 import contextvars
 import functools
+from typing import Any
+from typing import NamedTuple
+
+from dogpile.cache import proxy
 
 _regions = contextvars.ContextVar('regions invalidated by a write')
 
@@ -40,8 +45,9 @@ def invalidate_later(region):
 def invalidate_again(write):
     """Decorate a function that writes.
 
-    The regions invalidated during the call are invalidated again when it
-    returns or raises, since something may be written despite an error.
+    The regions invalidated and the values deleted during the call are
+    invalidated again when it returns or raises, since something may be
+    written despite an error.
     """
 
     @functools.wraps(write)
@@ -57,6 +63,36 @@ def invalidate_again(write):
             _invalidate_all(regions)
 
     return wrapper
+
+
+class Value(NamedTuple):
+    """A cached value, with the interface of a region manager.
+
+    :param backend: deletes the value by its key
+    :param key: the key, as the backend has it
+    """
+
+    backend: Any
+    key: str
+
+    REGION_KEY_PREFIX = ''
+
+    def is_region_key(self, key: str) -> bool:
+        return False
+
+    def invalidate_region(self) -> None:
+        self.backend.delete(self.key)
+
+
+class Proxy(proxy.ProxyBackend):
+    """Delete the values of a region again when a write has completed."""
+
+    def delete(self, key: str) -> None:
+        invalidate(Value(self.proxied, key))
+
+    def delete_multi(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            self.delete(key)
 
 
 def _invalidate_all(regions):

@@ -21,7 +21,6 @@ import secrets
 import threading
 import time
 from typing import Any
-from typing import NamedTuple
 
 import cachetools
 from dogpile.cache import api
@@ -95,10 +94,6 @@ class Proxy(proxy.ProxyBackend):
             self.set_serialized(key, value)
 
     def delete(self, key: str) -> None:
-        after_write.invalidate(_Value(self, key))
-
-    def drop(self, key: str) -> None:
-        """Delete a value immediately."""
         request_values.drop(key)
         counters.count(self._region.name, counters.ROUND_TRIPS)
         try:
@@ -190,7 +185,7 @@ class Proxy(proxy.ProxyBackend):
         if key not in leases:
             # Not read under a lease: another change may have followed the
             # one that set this value.
-            self.delete(key)
+            after_write.invalidate(after_write.Value(self, key))
             return
         placeholder = leases.pop(key)
         is_kept = False
@@ -217,21 +212,6 @@ class Proxy(proxy.ProxyBackend):
             return 0
         seconds = lifetimes.seconds_of(self._region, key)
         return math.inf if seconds is None else metadata['ct'] + seconds
-
-
-class _Value(NamedTuple):
-    """A single value, with the interface of a region manager."""
-
-    proxy: Proxy
-    key: str
-
-    REGION_KEY_PREFIX = ''
-
-    def is_region_key(self, key: str) -> bool:
-        return False
-
-    def invalidate_region(self) -> None:
-        self.proxy.drop(self.key)
 
 
 def _is_placeholder(metadata: Mapping) -> bool:

@@ -36,18 +36,6 @@ class ProjectDomainTests(base.TokenTestCase):
         self.assertRevoked(unscoped)
         self.assertRevoked(elsewhere)
 
-    def test_domain_scope_event_spares_the_domains_projects(self):
-        expires_at = self.expiry(30)
-        of_project = self.issue(
-            expires_at, project_id=self.other_project['id']
-        )
-        of_domain = self.issue(expires_at, domain_id=self.other_domain['id'])
-
-        self.revoke(domain_id=self.other_domain['id'], expires_at=expires_at)
-
-        self.assertValid(of_project)
-        self.assertRevoked(of_domain)
-
     def test_assignment_domain_of_each_scope(self):
         def domain_of(**scope):
             values = revoke_model.build_token_values(self.issue(**scope))

@@ -101,6 +101,11 @@ class RecordsAtIssueTests(base.ValidationCacheTestCase):
         with self.counted(hit=2):
             self.ask(caller=token)
 
+    def test_deletion(self):
+        token, _issued = self.issue(project_id=self.project_id)
+        with self.counted(bypass__method=1, hit=2):
+            self.ask(token, method='DELETE')
+
     def test_other_process(self):
         token, _issued = self.issue(project_id=self.project_id)
         shared_cache.forget_in_process()

@@ -51,6 +51,16 @@ class AfterWriteTests(base.WriteOrderTestCase):
             after_write.invalidate_again(self.write)(region)
             self.assertNew(region)
 
+    def test_value(self):
+        def write(region):
+            region.delete('key')
+            self.elsewhere(self.read, region)
+            self.database = 'new'
+
+        self.read(cache.CACHE_REGION)
+        after_write.invalidate_again(write)(cache.CACHE_REGION)
+        self.assertNew(cache.CACHE_REGION)
+
     def test_without_it_the_old_value_stays(self):
         self.write(cache.CACHE_REGION)
 

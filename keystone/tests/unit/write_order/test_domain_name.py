@@ -42,29 +42,3 @@ class DomainNameTests(base.WriteOrderTestCase):
         self.api.create_domain(heir['id'], heir)
 
         self.assertEqual(heir['id'], self.find(self.old_name))
-
-    def test_reader_that_caches_late(self):
-        self.api.get_domain_by_name.invalidate(self.api, self.old_name)
-
-        self.read_across(
-            self.api.driver,
-            'get_project_by_name',
-            lambda: self.api.get_domain_by_name(self.old_name),
-            self.rename,
-        )
-
-        self.assertForgotten()
-
-    def test_reader_that_caches_late_and_domains_api(self):
-        self.api.get_domain_by_name.invalidate(self.api, self.old_name)
-
-        self.read_across(
-            self.api.driver,
-            'get_project_by_name',
-            lambda: self.api.get_domain_by_name(self.old_name),
-            lambda: self.api.update_domain(
-                self.domain_id, {'name': uuid.uuid4().hex}
-            ),
-        )
-
-        self.assertForgotten()

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import contextlib
-
 from keystone.common import provider_api
 import keystone.exception
-from keystone.resource import core
 from keystone.tests import unit
 from keystone.tests.unit.write_order import base
 
@@ -26,14 +23,6 @@ class ProjectTests(base.WriteOrderTestCase):
     def disable(self, **kwargs):
         self.set_enabled(self.project_id, False, **kwargs)
 
-    def disable_domain(self):
-        self.api.update_domain(self.domain_id, {'enabled': False})
-
-    def ask(self, token):
-        """Validate a token, and take no for an answer."""
-        with contextlib.suppress(keystone.exception.NotFound):
-            self.validate(token)
-
     def assertProjectRefused(self, token):
         self.assertRefused(token, keystone.exception.ProjectNotFound)
 
@@ -42,18 +31,6 @@ class ProjectTests(base.WriteOrderTestCase):
             self.api.driver, 'update_project', self.validate, self.token
         ):
             self.disable()
-
-        self.assertProjectRefused(self.token)
-
-    def test_reader_that_caches_late(self):
-        self.api.get_project.invalidate(self.api, self.project_id)
-
-        self.read_across(
-            self.api.driver,
-            'get_project',
-            lambda: self.api.get_project(self.project_id),
-            self.disable,
-        )
 
         self.assertProjectRefused(self.token)
 
@@ -103,31 +80,3 @@ class ProjectTests(base.WriteOrderTestCase):
             )
 
         self.assertProjectRefused(token)
-
-    def test_domain_and_reader_in_between(self):
-        with self.read_before(
-            core.Manager.get_domain, 'invalidate', self.ask, self.token
-        ):
-            self.disable_domain()
-
-        self.assertRefused(self.token, keystone.exception.DomainNotFound)
-
-    def test_domain_and_reader_that_caches_late(self):
-        self.api.get_domain.invalidate(self.api, self.domain_id)
-
-        self.read_across(
-            self.api.driver,
-            'get_project',
-            lambda: self.api.get_domain(self.domain_id),
-            self.disable_domain,
-        )
-
-        self.assertRefused(self.token, keystone.exception.DomainNotFound)
-
-    def test_domain_through_the_projects_api(self):
-        with self.read_before(
-            core.Manager.get_domain, 'invalidate', self.ask, self.token
-        ):
-            self.set_enabled(self.domain_id, False)
-
-        self.assertRefused(self.token, keystone.exception.DomainNotFound)

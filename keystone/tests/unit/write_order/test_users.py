@@ -60,17 +60,8 @@ class UserTests(base.WriteOrderTestCase):
         with self.read_before(self.api.driver, 'update_user', self.look_up):
             write()
 
-    def write_and_cache_late(self, write):
-        self.api.get_user.invalidate(self.api, self.user_id)
-        self.read_across(self.api.driver, 'get_user', self.look_up, write)
-
     def test_disabled_and_reader_in_between(self):
         self.write_and_read_in_between(self.disable)
-
-        self.sign_in(http.client.UNAUTHORIZED)
-
-    def test_disabled_and_reader_that_caches_late(self):
-        self.write_and_cache_late(self.disable)
 
         self.sign_in(http.client.UNAUTHORIZED)
 
@@ -87,11 +78,6 @@ class UserTests(base.WriteOrderTestCase):
 
     def test_two_methods_and_reader_in_between(self):
         self.write_and_read_in_between(self.demand_two_methods)
-
-        self.assertTwoMethods()
-
-    def test_two_methods_and_reader_that_caches_late(self):
-        self.write_and_cache_late(self.demand_two_methods)
 
         self.assertTwoMethods()
 
