@@ -18,6 +18,9 @@ _VALUES = request_local.PREFIX + 'values'
 _ahead: contextvars.ContextVar[Any] = contextvars.ContextVar(
     'read ahead', default=None
 )
+_asked: contextvars.ContextVar[Any] = contextvars.ContextVar(
+    'asked for', default=None
+)
 
 
 def get(key: str) -> Any:
@@ -31,6 +34,21 @@ def put(key: str, value: Any) -> None:
     context = request_local.current()
     if context is not None:
         _values(context)[key] = value
+
+
+@contextlib.contextmanager
+def noting() -> Iterator[dict[str, bool]]:
+    """Record the keys read in the block.
+
+    :returns: context manager of a dict that is filled meanwhile: for each
+        key, whether its value had been read ahead
+    """
+    asked: dict[str, bool] = {}
+    reset = _asked.set(asked)
+    try:
+        yield asked
+    finally:
+        _asked.reset(reset)
 
 
 @contextlib.contextmanager
@@ -55,13 +73,21 @@ def offer(found: dict[str, bytes | None]) -> None:
 
 def take(key: str) -> bytes | None:
     """A value read ahead, once; None if it must be read."""
+    found = _pop(key)
+    asked = _asked.get()
+    if asked is not None:
+        asked.setdefault(key, found is not None)
+    return found
+
+
+def _pop(key: str) -> bytes | None:
     ahead = _ahead.get()
     return None if ahead is None else ahead.pop(key, None)
 
 
 def drop(key: str) -> None:
-    """Make the request read a value again."""
-    take(key)
+    """Have the request read it again."""
+    _pop(key)
     context = request_local.current()
     if context is not None:
         _values(context).pop(key, None)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Remember which passwords matched their stored hash.
+
+Whether a password matches a stored hash never changes, and nothing else is
+remembered here. Callers read the hash, and everything else that a login
+depends on, from the database: a changed password has another hash.
+"""
+
+from collections.abc import Callable
+import hmac
+import secrets
+import threading
+import time
+from typing import Any
+
+import cachetools
+
+from keystone.common import after_fork
+from keystone.common import password_hashers
+import keystone.conf
+
+CONF = keystone.conf.CONF
+
+# Some 300 bytes each.
+_MOST = 10000
+
+
+class PasswordChecks:
+    """The verified passwords of this process.
+
+    Thread-safe. Contains no passwords, but digests of passwords and hashes,
+    with a key that only exists in this process.
+
+    :param clock: callable that returns monotonic time in seconds
+    :param most: maximum number of passwords
+    """
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, most: int = _MOST
+    ) -> None:
+        self._clock = clock
+        self._most = most
+        self._forget()
+        after_fork.call(self._forget)
+
+    def _forget(self) -> None:
+        self._key = secrets.token_bytes(32)
+        self._lock = threading.Lock()
+        self._right: Any = cachetools.TLRUCache(self._most, _end, self._clock)
+
+    def verify(
+        self,
+        hasher: type[password_hashers.PasswordHasher],
+        password: bytes,
+        hashed: str,
+    ) -> bool:
+        """Tell whether a password matches a hash.
+
+        :param hasher: the algorithm of the hash
+        :param password: truncated to the length that the hasher supports
+        :param hashed: the currently stored hash
+        :raises: errors of the hasher; nothing is remembered then
+        """
+        if not CONF.identity.password_check_cache_time:
+            return hasher.verify(password, hashed)
+        digest = self._digest(password, hashed)
+        if self._is_right(digest):
+            return True
+        # Wrong passwords are not remembered, so that guessing stays slow.
+        if not hasher.verify(password, hashed):
+            return False
+        with self._lock:
+            self._right[digest] = True
+        return True
+
+    def _is_right(self, digest: bytes) -> bool:
+        with self._lock:
+            # Expire digests on lookups too, not only when one is added.
+            self._right.expire()
+            try:
+                return self._right[digest]
+            except KeyError:
+                return False
+
+    def _digest(self, password: bytes, hashed: str) -> bytes:
+        stored = hashed.encode()
+        # The length makes the encoding unambiguous.
+        text = len(stored).to_bytes(8, 'big') + stored + password
+        return hmac.digest(self._key, text, 'sha256')
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._right)
+
+
+def _end(digest: bytes, is_right: bool, now: float) -> float:
+    return now + CONF.identity.password_check_cache_time
+
+
+#: The verified passwords of this process.
+CHECKS = PasswordChecks()

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import http.client
+import logging
+
+import fixtures
+
+from keystone.common.cache import read_ahead
+from keystone.tests.performance.cache import test_round_trips
+from keystone.tests.unit.credential import s3_base
+from keystone.tests.unit.ksfixtures import shared_cache
+
+
+class ReadAheadWorkTests(s3_base.S3TestCase):
+    """Round trips of requests like one that was there before."""
+
+    def setUp(self):
+        super().setUp()
+        self.useFixture(shared_cache.SharedCache(self.config_fixture))
+        self.useFixture(
+            fixtures.MockPatchObject(
+                read_ahead, 'READ_AHEAD', read_ahead.ReadAhead()
+            )
+        )
+        logger = logging.getLogger('keystone')
+        self.addCleanup(logger.setLevel, logger.level)
+        logger.setLevel(logging.INFO)
+        self.config_fixture.config(group='revoke', prune_interval=0)
+        self.caller = self.get_scoped_token()
+        self.trips = []
+        for name in ('get_many', 'add', 'replace', 'set', 'delete'):
+            self.note(name)
+
+    note = test_round_trips.RoundTripsTests.note
+
+    def count(self, ask):
+        """The round trips of a request when all is cached."""
+        for _ in range(3):
+            ask()
+        del self.trips[:]
+        ask()
+        return list(self.trips)
+
+    def log_in(self, **asked):
+        body = self.build_authentication_request(
+            project_id=self.project_id, **asked
+        )
+        return self.v3_create_token(body).headers['X-Subject-Token']
+
+    def test_signed_request(self):
+        # The facts of the caller's token, and what is about the key.
+        self.assertEqual(['get_many'] * 2, self.count(self.ask))
+
+    def test_secret(self):
+        path = (
+            f'/users/{self.owner["id"]}/credentials/OS-EC2/'
+            f'{self.blob["access"]}'
+        )
+
+        found = self.count(
+            lambda: self.elsewhere(
+                self.get,
+                path,
+                token=self.caller,
+                expected_status=http.client.OK,
+            )
+        )
+
+        self.assertEqual(['get_many'] * 2, found)
+
+    def test_password(self):
+        found = self.count(
+            lambda: self.log_in(
+                user_id=self.user['id'], password=self.user['password']
+            )
+        )
+
+        # The record of the new token.
+        self.assertEqual(['get_many', 'set'], found)
+
+    def test_token_for_a_token(self):
+        parent = self.get_scoped_token()
+
+        found = self.count(lambda: self.log_in(token=parent))
+
+        # The project, and the facts of the parent.
+        self.assertEqual(['get_many'] * 2 + ['set'], found)
