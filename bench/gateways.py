@@ -44,8 +44,9 @@ class Gateway:
 
     def keys(self, count) -> list:
         """Have the users make access keys: (access key, secret) of each."""
-        owners = population.in_turn(self._accounts, range(count))
-        return client.of_each(_key, owners)
+        # One token each: a password takes a while.
+        owners = [(one, client.token(one)) for one in self._accounts]
+        return client.of_each(_key, population.in_turn(owners, range(count)))
 
     def sign(self, kinds, keys, count, make=False) -> dict:
         """Sign requests, which the keys do in turns.
@@ -71,8 +72,10 @@ class Gateway:
     def prepare(self, kinds, keys, count):
         """Make what is read, and sign requests for :meth:`load`."""
         self._requests = self.sign(kinds, self.keys(keys), count, make=True)
-        for requests in self._requests.values():
-            turns.once([self.url], requests[: 2 * keys], USERS)
+        for number, requests in enumerate(self._requests.values()):
+            # What Keystone is asked is the same for each kind.
+            count = USERS if number else keys
+            turns.once([self.url], requests[:count], USERS)
 
     def load(self, kind, seconds, clients):
         """Send requests of a kind for some seconds.
@@ -87,11 +90,12 @@ class Gateway:
         return found
 
 
-def _key(account):
+def _key(owner):
+    account, token = owner
     user = account.credentials['OS_USER_ID']
     body = {'tenant_id': account.credentials['OS_PROJECT_ID']}
     path = f'/users/{user}/credentials/OS-EC2'
-    made = client.create(account, client.token(account), path, body)
+    made = client.create(account, token, path, body)
     return made['access'], made['secret']
 
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Two Keystones: delete a credential on one, sign with it at the other."""
+"""Two Keystones: end a credential on one, sign with it at the other."""
 
+import hashlib
 import http.client
 import json
 import os
+import secrets
 import time
 
 from bench import signing
@@ -57,6 +59,19 @@ class CredentialsTestCase(keystones.KeystonesTestCase):
         )
         self.assertEqual(http.client.NO_CONTENT, status, answer)
 
+    def change(self, client, access):
+        """Give an access key another secret; both."""
+        secret = secrets.token_hex(16)
+        blob = json.dumps({'access': access, 'secret': secret})
+        status, _, answer = client.call(
+            'PATCH',
+            f'/credentials/{hashlib.sha256(access.encode()).hexdigest()}',
+            self.caller,
+            body={'credential': {'blob': blob}},
+        )
+        self.assertEqual(http.client.OK, status, answer)
+        return access, secret
+
     def check(self, client, key):
         """Status of a request that is signed with a key, for S3 and EC2."""
         one, other = (
@@ -92,6 +107,19 @@ class CredentialsTestCase(keystones.KeystonesTestCase):
     def test_deleted_with_a_shared_cache(self):
         clients = self.begin(self.memcached())
         self.assertEqual(0, self.run_rounds(clients, ROUNDS, 0))
+
+    def test_changed_with_a_shared_cache(self):
+        one, two = self.begin(self.memcached())
+        key = self.create(one)
+        for _ in range(ROUNDS):
+            for client in (one, two, two):
+                self.assertEqual(http.client.OK, self.check(client, key))
+            old, key = key, self.change(one, key[0])
+            for client in (two, one):
+                self.assertEqual(
+                    http.client.UNAUTHORIZED, self.check(client, old)
+                )
+            one, two = two, one
 
     def test_deleted_without_a_shared_cache_past_the_bound(self):
         clients = self.begin(None)

@@ -5,12 +5,21 @@
 import os
 import types
 
+import fixtures
 import testtools
 
 from bench import gateways
 from bench import processor
 from bench import radosgw
 from patchset.services import ceph
+
+
+class _User(str):
+    """An account with the id of its user."""
+
+    @property
+    def credentials(self):
+        return {'OS_USER_ID': str(self), 'OS_PROJECT_ID': 'project'}
 
 
 def _run(rate, **more):
@@ -81,6 +90,31 @@ class OptionsTestCase(testtools.TestCase):
         self.assertEqual('http://127.0.0.1:5000', found['rgw_keystone_url'])
         self.assertEqual('secret', found['rgw_keystone_admin_password'])
         self.assertEqual(0, found['rgw_keystone_token_cache_size'])
+
+
+class KeysTestCase(testtools.TestCase):
+    def test_one_login_for_each_user(self):
+        logins = []
+
+        def create(account, token, path, body):
+            self.assertEqual(f'token of {account}', token)
+            return {'access': account, 'secret': path}
+
+        for name, function in (
+            ('token', lambda one: logins.append(one) or f'token of {one}'),
+            ('create', create),
+        ):
+            self.useFixture(
+                fixtures.MockPatchObject(gateways.client, name, function)
+            )
+        users = [_User('one'), _User('other')]
+        gateway = gateways.Gateway(None, 'off', None, None, users)
+
+        keys = gateway.keys(5)
+
+        self.assertEqual(['one', 'other'] * 2 + ['one'], [k for k, _ in keys])
+        self.assertEqual('/users/other/credentials/OS-EC2', keys[1][1])
+        self.assertEqual(users, logins)
 
 
 class ConfigurationTestCase(testtools.TestCase):
