@@ -113,12 +113,17 @@ class MariaDB(server.Server):
             "GRANT ALL ON *.* TO keystone@'127.0.0.1' WITH GRANT OPTION;\n",
         )
 
+    @property
+    def _temporary(self):
+        # A server that starts deletes what others have in a common folder.
+        return f'--tmpdir={self.folder}'
+
     def _make_data(self):
         self._run(
             [
                 child.find('mariadb-install-db'), '--no-defaults',
                 f'--datadir={self.folder}/data', '--skip-test-db',
-                '--skip-name-resolve', _WITHOUT_AIO,
+                '--skip-name-resolve', _WITHOUT_AIO, self._temporary,
                 '--auth-root-authentication-method=socket',
             ]
         )  # fmt: skip
@@ -129,7 +134,7 @@ class MariaDB(server.Server):
             f'--datadir={self.folder}/data',
             f'--socket={self.folder}/socket',
             f'--pid-file={self.folder}/pid',
-            f'--init-file={self.folder}/users.sql',
+            f'--init-file={self.folder}/users.sql', self._temporary,
             '--bind-address=127.0.0.1', f'--port={self.port}',
             '--skip-name-resolve', '--character-set-server=utf8mb4',
             '--max-connections=500',
