@@ -2,53 +2,17 @@
 
 """Cache servers that fail, for tests: memcached and Redis."""
 
-import contextlib
-import os
 import re
-import signal
 import socket
 import time
 
 from patchset.services import memcached
 from patchset.services import redis
 
-PATIENCE = 30
 _ITEM = re.compile(rb'key=(\S+) exp=(-?\d+) ')
 
 
-class _Failing:
-    """A server that is killed, paused, emptied and replaced."""
-
-    def kill(self):
-        """End it; its port and its files stay."""
-        os.kill(self.pid, signal.SIGKILL)
-        self._process.wait(PATIENCE)
-
-    def revive(self):
-        """Start it again, with nothing in it."""
-        self._process = self._spawn(self._command())
-        end = time.monotonic() + PATIENCE
-        while not self._answers():
-            assert time.monotonic() < end, 'did not start again'
-            time.sleep(0.05)
-
-    @contextlib.contextmanager
-    def paused(self):
-        """Answer nothing, and let connections wait."""
-        os.kill(self.pid, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            os.kill(self.pid, signal.SIGCONT)
-
-    def replace(self, contents):
-        """Put another server in its place, one with these contents."""
-        self.kill()
-        self.revive()
-        self.load(contents)
-
-
-class Memcached(_Failing, memcached.Memcached):
+class Memcached(memcached.Memcached):
     backends = (
         'dogpile.cache.memcached',
         'dogpile.cache.pymemcache',
@@ -73,6 +37,12 @@ class Memcached(_Failing, memcached.Memcached):
         items = [self._item(one.group(1)) for one in self._found()]
         # Some have expired since they were found.
         return [item for item in items if item]
+
+    def replace(self, contents):
+        """Put another server in its place, one with these contents."""
+        self.kill()
+        self.revive()
+        self.load(contents)
 
     def load(self, contents):
         for key, flags, value in contents:
@@ -110,7 +80,7 @@ class Memcached(_Failing, memcached.Memcached):
         assert int(self.stats()['evictions']) > 0
 
 
-class Redis(_Failing, redis.Redis):
+class Redis(redis.Redis):
     backends = ('dogpile.cache.redis',)
 
     def options(self):

@@ -42,10 +42,6 @@ class Node(mariadb.MariaDB):
         """``HOST:PORT`` by which the other nodes reach this one."""
         return f'127.0.0.1:{self._group_port}'
 
-    @property
-    def is_running(self):
-        return self._process is not None and self._process.poll() is None
-
     @contextlib.contextmanager
     def held_back(self):
         """Apply nothing that other nodes commit, and still answer reads.

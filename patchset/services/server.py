@@ -76,6 +76,10 @@ class Server:
         return self._process.pid
 
     @property
+    def is_running(self):
+        return self._process is not None and self._process.poll() is None
+
+    @property
     def user(self):
         """Name of the user to become; None where nothing changes."""
         if os.geteuid() != 0:
@@ -110,8 +114,44 @@ class Server:
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
 
+    def kill(self):
+        """End it at once; its port and its files stay, for :meth:`revive`."""
+        os.kill(self.pid, signal.SIGKILL)
+        self._process.wait(self.patience)
+
+    def revive(self):
+        """Start it again, on the port that it had.
+
+        :raises patchset.errors.Error: it did not answer
+        """
+        if not self._serves():
+            raise self._error('did not start again')
+
+    def restart(self):
+        """Stop it in order, and start it again on the port that it had.
+
+        :raises patchset.errors.Error: it did not answer
+        """
+        child.stop(self._process, self.stop_signal)
+        self.revive()
+
+    @contextlib.contextmanager
+    def paused(self):
+        """Answer nothing, and let connections wait."""
+        os.kill(self.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self.pid, signal.SIGCONT)
+
     def _listens(self):
-        self.port = free_port()
+        self.port = self._choose_port()
+        return self._serves()
+
+    def _choose_port(self):
+        return free_port()
+
+    def _serves(self):
         self._process = self._spawn(self._command())
         deadline = time.monotonic() + self.patience
         while not self._answers():

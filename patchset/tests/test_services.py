@@ -3,11 +3,14 @@
 """The private servers start, serve, and leave nothing behind."""
 
 import contextlib
+import http.server
 import os
 import pathlib
 import signal
 import subprocess
 import sys
+import threading
+import urllib.request
 
 import fixtures
 import memcache
@@ -15,6 +18,7 @@ import sqlalchemy
 import testtools
 
 from patchset import errors
+from patchset.services import haproxy
 from patchset.services import mariadb
 from patchset.services import memcached
 from patchset.services import postgresql
@@ -70,6 +74,18 @@ class _Checks:
             with self.kind() as second:
                 self.assertNotEqual(first.port, second.port)
                 self.assertNotEqual(first.pid, second.pid)
+
+    def test_killed_and_there_again(self):
+        with self.kind() as one:
+            port, pid = one.port, one.pid
+            one.kill()
+            self.assertFalse(one.is_running)
+            one.revive()
+            self.assertTrue(one.is_running)
+            self.assertEqual(port, one.port)
+            one.restart()
+            self.assertEqual(port, one.port)
+            self.assertNotEqual(pid, one.pid)
 
     def test_a_failure_names_the_server(self):
         folder = self.useFixture(fixtures.TempDir()).path
@@ -196,3 +212,66 @@ class RedisTestCase(_Checks, testtools.TestCase):
             one.flush()
             self.assertEqual(['0'], one.query('DBSIZE'))
             self.assertRaises(errors.Error, one.query, 'NONSENSE')
+
+
+class _Named(http.server.BaseHTTPRequestHandler):
+    """Answers with the name of its server."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.server.its_name.encode())
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+class HAProxyTestCase(_Checks, testtools.TestCase):
+    kind = haproxy.HAProxy
+
+    def web(self, name):
+        """Start a web server; its port."""
+        one = http.server.ThreadingHTTPServer(('127.0.0.1', 0), _Named)
+        one.its_name = name
+        thread = threading.Thread(target=one.serve_forever)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(one.server_close)
+        self.addCleanup(one.shutdown)
+        return one.server_address[1]
+
+    def ask(self, one, times=4):
+        """Who answered, of several requests."""
+        url = f'http://127.0.0.1:{one.port}/'
+        return [
+            urllib.request.urlopen(url, timeout=10).read().decode()
+            for _ in range(times)
+        ]
+
+    def test_in_turn_drained_and_reloaded(self):
+        servers = {name: self.web(name) for name in ('a', 'b')}
+        servers['gone'] = server.free_port()
+        with self.kind(servers=servers) as one:
+            one.wait_for({'a': 'UP', 'b': 'UP', 'gone': 'DOWN'})
+            answers = self.ask(one)
+            self.assertEqual({'a', 'b'}, set(answers))
+            self.assertEqual(answers[:2], answers[2:])
+            one.set_state('a', 'drain')
+            self.assertEqual('DRAIN', one.states()['a'])
+            self.assertEqual(['b'] * 4, self.ask(one))
+            one.set_state('a', 'ready')
+            one.wait_for({'a': 'UP'})
+            pid = one.pid
+            one.reload()
+            self.assertEqual(pid, one.pid)
+            self.assertEqual({'a', 'b'}, set(self.ask(one)))
+            page = urllib.request.urlopen(one.statistics, timeout=10).read()
+            self.assertIn(b'Statistics Report', page)
+
+    def test_unknown_server(self):
+        with self.kind() as one:
+            error = self.assertRaises(
+                errors.Error, one.set_state, 'nobody', 'drain'
+            )
+        self.assertIn('No such server', str(error))
+        self.assertRaises(errors.Error, one.states)

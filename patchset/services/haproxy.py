@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A private HAProxy in front of several HTTP servers."""
+
+import csv
+import signal
+import socket
+import time
+
+from patchset import child
+from patchset import errors
+from patchset.services import server
+
+BACKEND = 'keystone'
+PATIENCE = 60  # seconds for a reload, and for servers to be up
+_CONFIGURATION = """\
+global
+    maxconn 2000
+    noreuseport
+    hard-stop-after 10s
+    stats socket {folder}/runtime mode 600 level admin expose-fd listeners
+
+defaults
+    mode http
+    timeout connect 5s
+    timeout client 60s
+    timeout server 60s
+    timeout check 5s
+    retries 3
+    option redispatch
+    default-server inter 1s fall 2 rise 1
+
+frontend {backend}
+    bind 127.0.0.1:{port}
+    default_backend {backend}
+
+backend {backend}
+    balance roundrobin
+    option httpchk GET {path}
+    http-check expect status 200
+{servers}
+
+frontend statistics
+    bind 127.0.0.1:{statistics}
+    stats enable
+    stats uri /
+    stats refresh 5s
+"""
+
+
+class HAProxy(server.Server):
+    """An HAProxy that hands requests to its servers in turn.
+
+    One that fails two health checks, or that is drained, gets none.
+
+    :param folder: where to make the server's temporary folder
+    :param servers: {name: TCP port on 127.0.0.1}
+    :param port: TCP port to listen on; None is a free one
+    :param path: what the health checks ask for
+    """
+
+    name = 'haproxy'
+    users = ('haproxy', 'nobody')
+    patience = 20
+
+    def __init__(self, folder=None, servers=(), port=None, path='/v3'):
+        super().__init__(folder)
+        self._servers = dict(servers)
+        self._wanted = port
+        self._path = path
+        self._statistics = None
+
+    @property
+    def statistics(self):
+        """Address of the page with the statistics."""
+        return f'http://127.0.0.1:{self._statistics}/'
+
+    @property
+    def runtime(self):
+        """Path of the socket that takes commands."""
+        return self.folder / 'runtime'
+
+    def states(self):
+        """What HAProxy thinks of its servers.
+
+        :returns: {name: ``UP``, ``DOWN``, ``DRAIN`` or another of its words}
+        """
+        return states(self.runtime)
+
+    def set_state(self, name, state):
+        """Put a server into a state: ``ready``, ``drain`` or ``maint``."""
+        set_state(self.runtime, name, state)
+
+    def wait_for(self, wanted):
+        """Wait until servers are in their states.
+
+        :param wanted: {name: the word of :meth:`states`}
+        :raises patchset.errors.Error: they are not in time
+        """
+        deadline = time.monotonic() + PATIENCE
+        while not wanted.items() <= (found := self.states()).items():
+            if time.monotonic() > deadline:
+                raise errors.Error(f'haproxy: {found}, not {wanted}')
+            time.sleep(0.05)
+
+    def reload(self):
+        """Have other processes read the configuration and take over.
+
+        :raises patchset.errors.Error: none did in time
+        """
+        before = self._worker()
+        self._process.send_signal(signal.SIGUSR2)
+        deadline = time.monotonic() + PATIENCE
+        while self._worker() in (before, None):
+            if time.monotonic() > deadline:
+                raise errors.Error('haproxy did not reload')
+            time.sleep(0.05)
+
+    def _worker(self):
+        """Process id of the one that serves; None while none answers."""
+        try:
+            lines = ask(self.runtime, 'show info').splitlines()
+        except errors.Error:
+            return None
+        return dict(one.split(': ', 1) for one in lines if ': ' in one)['Pid']
+
+    def _choose_port(self):
+        return self._wanted or super()._choose_port()
+
+    def _command(self):
+        self._statistics = server.free_port()
+        lines = [
+            f'    server {name} 127.0.0.1:{port} check'
+            for name, port in self._servers.items()
+        ]
+        text = _CONFIGURATION.format(
+            folder=self.folder,
+            backend=BACKEND,
+            port=self.port,
+            path=self._path,
+            servers='\n'.join(lines),
+            statistics=self._statistics,
+        )
+        path = self._write('haproxy.cfg', text)
+        # Its master stays the same when it reloads.
+        return [child.find('haproxy'), '-W', '-f', path]
+
+    def _answers(self):
+        try:
+            states(self.runtime)
+        except errors.Error:
+            return False
+        return True
+
+
+def states(path):
+    """What an HAProxy thinks of its servers; see :meth:`HAProxy.states`.
+
+    :param path: of its runtime socket
+    :raises patchset.errors.Error: it does not answer
+    """
+    lines = ask(path, 'show stat').removeprefix('# ').splitlines()
+    return {
+        row['svname']: row['status'].partition(' ')[0]
+        for row in csv.DictReader(lines)
+        if row['pxname'] == BACKEND
+        and row['svname'] not in ('FRONTEND', 'BACKEND')
+    }
+
+
+def set_state(path, name, state):
+    """Put a server of an HAProxy into a state.
+
+    :param path: of its runtime socket
+    :param state: ``ready``, ``drain`` or ``maint``
+    :raises patchset.errors.Error: HAProxy's own message
+    """
+    answer = ask(path, f'set server {BACKEND}/{name} state {state}').strip()
+    if answer:
+        raise errors.Error(f'haproxy: {answer}')
+
+
+def ask(path, command):
+    """The answer to one command on a runtime socket.
+
+    :raises patchset.errors.Error: nobody answers there
+    """
+    try:
+        with socket.socket(socket.AF_UNIX) as one:
+            one.settimeout(10)
+            one.connect(str(path))
+            one.sendall(f'{command}\n'.encode())
+            return b''.join(iter(lambda: one.recv(65536), b'')).decode()
+    except OSError as error:
+        raise errors.Error(f'no HAProxy answers at {path}: {error}')
