@@ -53,6 +53,17 @@ class State:
             self._lock.close()
             self._lock = None
 
+    def is_claimed(self):
+        """Whether a program has the folder."""
+        try:
+            with open(self.path / 'lock') as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except BlockingIOError:
+            return True
+        return False
+
     def _make(self):
         if not self.path.is_dir():
             self.path.mkdir(mode=0o700, parents=True)

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A running cluster: Keystones, HAProxy, database and caches."""
+
+import contextlib
+import pathlib
+import tempfile
+
+from bench import line
+from patchset import environment
+from patchset import keystone_conf
+from patchset import progress
+from patchset import trees
+from patchset.cluster import databases
+from patchset.cluster import node
+from patchset.services import haproxy
+from patchset.services import memcached
+from patchset.services import server
+
+
+class Cluster:
+    """Many Keystones behind one address, from ``with`` to its end.
+
+    It has to be entered by a thread that lives as long as the block: the
+    kernel ends the servers with that thread.
+
+    :param pin: release, a :class:`patchset.pins.Pin`
+    :param layout: a :class:`patchset.cluster.layout.Layout`
+    :param port: TCP port of HAProxy; None is a free one
+    :param options: {section: {option: value}} of every keystone.conf
+    :raises patchset.errors.Error: something did not start
+    """
+
+    def __init__(self, pin, layout, port=None, options=None):
+        self.pin = pin
+        self.layout = layout
+        self._port = port
+        self._options = options or {}
+        self._stack = contextlib.ExitStack()
+        self._folder = None
+        self._venv = None
+        self._ports = []  # of the nodes
+        self._lines = None
+        self._far = {}  # port: the near end of the long line to it
+        self.database = None  # see patchset.cluster.databases
+        self.caches = []  # a patchset.services.memcached.Memcached each
+        self.balancer = None  # a patchset.services.haproxy.HAProxy
+        self.nodes = []  # a patchset.cluster.node.Node each
+
+    def __enter__(self):
+        try:
+            self._start()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self._stack.close()
+
+    @property
+    def url(self):
+        """Address of the API, version included."""
+        return f'http://127.0.0.1:{self.balancer.port}/v3'
+
+    @property
+    def password(self):
+        """The admin's password."""
+        return self.nodes[0].password
+
+    def node(self, name):
+        """The :class:`patchset.cluster.node.Node` of that name."""
+        return next(one for one in self.nodes if one.name == name)
+
+    def lengthen(self, milliseconds):
+        """Have a question to another region take so long from now on."""
+        if self._lines:
+            self._lines.lengthen(milliseconds)
+        self.database.lengthen(milliseconds)
+
+    def _start(self):
+        self._venv = environment.Environment(self.pin.release, 'run').ensure()
+        folder = tempfile.TemporaryDirectory(prefix='ks-cluster-')
+        self._folder = pathlib.Path(self._stack.enter_context(folder))
+        # The servers' users have to get through.
+        self._folder.chmod(0o711)
+        self._start_servers()
+        self._add_nodes()
+        self._start_nodes()
+        self.lengthen(self.layout.rtt)
+
+    def _start_servers(self):
+        layout = self.layout
+        with progress.stage(f'starting {layout.database} and memcached'):
+            self.database = self._stack.enter_context(
+                databases.make(layout, self._folder)
+            )
+            self.caches = [
+                self._stack.enter_context(memcached.Memcached(self._folder))
+                for _ in range(layout.caches)
+            ]
+        self._ports = server.free_ports(layout.nodes)
+        self._lead_far()
+        self._stack.callback(self._stop_nodes)
+        servers = {
+            name: self._reach(layout.region(number), port, 0)
+            for number, (name, port) in enumerate(
+                zip(layout.names, self._ports, strict=True)
+            )
+        }
+        self.balancer = self._stack.enter_context(
+            haproxy.HAProxy(self._folder, servers, self._port)
+        )
+
+    def _lead_far(self):
+        """Make the long lines to what other regions reach."""
+        if self.layout.regions == 1:
+            return
+        ends = [*self._ports, *self.database.far]
+        if self.layout.cache != 'per-node':
+            ends += [one.port for one in self.caches]
+        self._lines = self._stack.enter_context(
+            line.Lines([[0, port, True] for port in ends])
+        )
+        self._far = dict(zip(ends, self._lines.places, strict=True))
+
+    def _reach(self, region, port, here):
+        """The port by which one region reaches a port of another."""
+        return port if region == here else self._far[port]
+
+    def _add_nodes(self):
+        for number, name in enumerate(self.layout.names):
+            self.nodes.append(self._make_node(number, name))
+
+    def _make_node(self, number, name):
+        layout = self.layout
+        here = layout.region(number)
+        is_stock = bool(layout.is_stock(number))
+
+        def reach(region, port):
+            return self._reach(region, port, here)
+
+        caches = [
+            # One of a node's own is where the node is.
+            self.caches[one].port
+            if layout.cache == 'per-node'
+            else reach(layout.region(one), self.caches[one].port)
+            for one in layout.caches_of(number)
+        ]
+        return node.Node(
+            name, here, is_stock, self.url,
+            trees.get(self.pin, is_stock), self._venv, self._folder / name,
+            port=self._ports[number],
+            database=self.database.url(number, reach),
+            processes=layout.processes,
+            # Stock answers with what another request has left on its thread.
+            threads=1,
+            options=keystone_conf.merge(self._common(caches), self._options),
+        )  # fmt: skip
+
+    def _common(self, ports):
+        first = self._folder / self.layout.names[0]
+        servers = ','.join(f'127.0.0.1:{port}' for port in ports)
+        return {
+            'cache': {
+                'enabled': True,
+                'backend': 'dogpile.cache.memcached',
+                'memcache_servers': servers,
+            },
+            'identity': {'password_hash_rounds': 4},
+            'fernet_tokens': {'key_repository': first / 'fernet-keys'},
+            'fernet_receipts': {'key_repository': first / 'fernet-keys'},
+            'credential': {'key_repository': first / 'credential-keys'},
+        }
+
+    def _start_nodes(self):
+        first, *others = self.nodes
+        first.prepare()
+        for one in others:
+            one.prepare_like(first)
+        with progress.stage(f'starting {len(self.nodes)} Keystones'):
+            for one in self.nodes:
+                one.launch()
+            for one in self.nodes:
+                one.get_ready()
+            self.balancer.wait_for(dict.fromkeys(self.layout.names, 'UP'))
+
+    def _stop_nodes(self):
+        # All at once: each may take some seconds.
+        for one in self.nodes:
+            one.ask_to_end()
+        for one in self.nodes:
+            one.stop()

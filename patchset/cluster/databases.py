@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The database of a cluster: one server, or a Galera cluster."""
+
+import contextlib
+
+from bench import far_galera
+from bench import line
+from patchset.services import galera
+from patchset.services import mariadb
+from patchset.services import postgresql
+
+NAME = 'keystone'
+_KINDS = {'mariadb': mariadb.MariaDB, 'postgresql': postgresql.PostgreSQL}
+
+
+class Central:
+    """One server in the first region.
+
+    :param layout: a :class:`patchset.cluster.layout.Layout`
+    :param folder: where to make its temporary folder
+    """
+
+    def __init__(self, layout, folder):
+        self._layout = layout
+        #: a :class:`patchset.services.server.Server` each
+        self.servers = [_KINDS[layout.database](folder, durable=True)]
+
+    def __enter__(self):
+        self.servers[0].start()
+        return self
+
+    def __exit__(self, *_):
+        self.servers[0].stop()
+
+    @property
+    def far(self):
+        """Ports that nodes of other regions reach by a long line."""
+        return [self.servers[0].port]
+
+    def url(self, number, reach):
+        """SQLAlchemy URL for a node.
+
+        :param number: that of the node
+        :param reach: callable; takes the number of a region and a port there,
+            and returns the port by which the node reaches that
+        """
+        (server,) = self.servers
+        return _through(server, server.port, reach(0, server.port))
+
+    def lengthen(self, milliseconds):
+        """Nothing: the line to it is the cluster's."""
+
+
+class Galera:
+    """A server in each region, or three where there is one region.
+
+    With several regions each has a network namespace of its own, which needs
+    root. Where the namespaces are, TCP reaches no server from outside: a
+    Keystone of the region reaches its server by that one's Unix socket.
+
+    :param layout: a :class:`patchset.cluster.layout.Layout`
+    :param folder: where to make its temporary folders
+    """
+
+    far = ()
+
+    def __init__(self, layout, folder):
+        self._layout = layout
+        self._is_far = layout.regions > 1
+        kind = far_galera.Cluster if self._is_far else galera.Cluster
+        self._cluster = kind(layout.databases, folder)
+        self._stack = contextlib.ExitStack()
+        self._ports = []  # by which Keystone reaches them
+
+    @property
+    def servers(self):
+        """A :class:`patchset.services.galera.Node` each."""
+        return self._cluster.nodes
+
+    def __enter__(self):
+        try:
+            self._stack.enter_context(self._cluster)
+            self._ports = [one.port for one in self.servers]
+            if self._is_far:
+                self._lead_in()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self._stack.close()
+
+    def _lead_in(self):
+        # Who comes by the Unix socket is of another host to MariaDB.
+        self._cluster.query(
+            'CREATE USER keystone@localhost '
+            f"IDENTIFIED BY '{self._cluster.password}'; "
+            'GRANT ALL ON *.* TO keystone@localhost'
+        )
+        others = self.servers[1:]
+        proxies = [[0, str(one.folder / 'socket'), False] for one in others]
+        near = self._stack.enter_context(line.Lines(proxies))
+        self._ports[1:] = near.places
+
+    def url(self, number, reach):
+        """SQLAlchemy URL for a node; see :meth:`Central.url`."""
+        place = self._layout.database_of(number)
+        return _through(
+            self.servers[place], self.servers[place].port, self._ports[place]
+        )
+
+    def lengthen(self, milliseconds):
+        """How long a question to another of its servers takes."""
+        if self._is_far:
+            self._cluster.lengthen(milliseconds)
+
+
+def make(layout, folder):
+    """The database that a layout names, not started."""
+    kind = Galera if layout.database == 'galera' else Central
+    return kind(layout, folder)
+
+
+def _through(server, port, place):
+    return server.url(NAME).replace(
+        f'@127.0.0.1:{port}/', f'@127.0.0.1:{place}/'
+    )

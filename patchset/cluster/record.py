@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What another terminal can know of the cluster that runs."""
+
+import json
+import os
+import signal
+import time
+
+from patchset import errors
+from patchset import paths
+from patchset import state
+from patchset.services import haproxy
+
+PATIENCE = 120  # seconds that a cluster has to end
+_NAME = 'cluster.json'
+
+
+class Record:
+    """A file in a folder that one cluster at a time has.
+
+    :param folder: path; None is the one that all ``./ks cluster`` share
+    """
+
+    def __init__(self, folder=None):
+        self._state = state.State(folder or paths.BUILD / 'cluster')
+
+    def __enter__(self):
+        """Claim the folder.
+
+        :raises patchset.errors.Error: another cluster has it
+        """
+        self._state.claim()
+        return self
+
+    def __exit__(self, *_):
+        (self._state.path / _NAME).unlink(missing_ok=True)
+        self._state.release()
+
+    def write(self, cluster):
+        """Note where everything of a cluster is.
+
+        :param cluster: a running :class:`patchset.cluster.cluster.Cluster`
+        """
+        layout = cluster.layout
+        known = {
+            'pid': os.getpid(),
+            'url': cluster.url,
+            'statistics': cluster.balancer.statistics,
+            'runtime': str(cluster.balancer.runtime),
+            'openrc': str(cluster.nodes[0].openrc),
+            'layout': {
+                'regions': layout.regions,
+                'rtt': layout.rtt,
+                'database': layout.database,
+                'cache': layout.cache,
+            },
+            'nodes': [
+                {
+                    'name': one.name,
+                    'region': one.region + 1,
+                    'kind': 'stock' if one.is_stock else 'patched',
+                    'port': one.port,
+                    'pid': one.pid,
+                    'log': str(one.log),
+                }
+                for one in cluster.nodes
+            ],
+        }
+        self._state.write(_NAME, json.dumps(known, indent=1) + '\n')
+        return known
+
+    def read(self):
+        """What was noted.
+
+        :raises patchset.errors.Error: no cluster runs
+        """
+        text = self._state.read(_NAME)
+        known = json.loads(text) if text else None
+        if not known or not self._state.is_claimed():
+            raise errors.Error('no cluster runs: ./ks cluster up starts one')
+        return known
+
+    def down(self):
+        """End the cluster that runs, and wait for its end.
+
+        :raises patchset.errors.Error: no cluster runs, or it does not end
+        """
+        os.kill(self.read()['pid'], signal.SIGTERM)
+        deadline = time.monotonic() + PATIENCE
+        while self._state.is_claimed():
+            if time.monotonic() > deadline:
+                raise errors.Error(f'it did not end within {PATIENCE} seconds')
+            time.sleep(0.1)
+
+
+def text(known):
+    """The nodes and what HAProxy thinks of them: lines.
+
+    :param known: what :meth:`Record.read` gave
+    """
+    states = haproxy.states(known['runtime'])
+    layout = known['layout']
+    yield f'Keystone answers on {known["url"]}'
+    yield (
+        f'{layout["regions"]} region(s), {layout["rtt"]} ms from one to '
+        f'another and back; database {layout["database"]}, cache '
+        f'{layout["cache"]}'
+    )
+    yield ''
+    for one in known['nodes']:
+        yield (
+            f'{one["name"]:7} {states.get(one["name"], "?"):6} region '
+            f'{one["region"]}, {one["kind"]}, http://127.0.0.1:{one["port"]}, '
+            f'process {one["pid"]}'
+        )
+    yield ''
+    yield f'openrc:     {known["openrc"]}'
+    yield f'statistics: {known["statistics"]}'
