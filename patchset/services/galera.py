@@ -72,6 +72,13 @@ class Node(mariadb.MariaDB):
             self._wait_for('wsrep_local_state_comment', 'Synced')
 
     @contextlib.contextmanager
+    def paused(self):
+        """Answer nobody, and be in step again afterwards."""
+        with super().paused():
+            yield
+        self._wait_for('wsrep_local_state_comment', 'Synced')
+
+    @contextlib.contextmanager
     def down(self):
         """Be stopped in order, and join the cluster again."""
         child.stop(self._process, self.stop_signal, PATIENCE)

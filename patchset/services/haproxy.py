@@ -103,6 +103,18 @@ class HAProxy(server.Server):
                 raise errors.Error(f'haproxy: {found}, not {wanted}')
             time.sleep(0.05)
 
+    def drain(self, name):
+        """Let a server have no new requests, and wait for those it has.
+
+        :raises patchset.errors.Error: they are not over in time
+        """
+        self.set_state(name, 'drain')
+        deadline = time.monotonic() + PATIENCE
+        while int(_rows(self.runtime)[name]['scur']):
+            if time.monotonic() > deadline:
+                raise errors.Error(f'haproxy: {name} still has requests')
+            time.sleep(0.05)
+
     def reload(self):
         """Have other processes read the configuration and take over.
 
@@ -159,9 +171,17 @@ def states(path):
     :param path: of its runtime socket
     :raises patchset.errors.Error: it does not answer
     """
+    return {
+        name: row['status'].partition(' ')[0]
+        for name, row in _rows(path).items()
+    }
+
+
+def _rows(path):
+    """The statistics of each server: {name: {field: text}}."""
     lines = ask(path, 'show stat').removeprefix('# ').splitlines()
     return {
-        row['svname']: row['status'].partition(' ')[0]
+        row['svname']: row
         for row in csv.DictReader(lines)
         if row['pxname'] == BACKEND
         and row['svname'] not in ('FRONTEND', 'BACKEND')

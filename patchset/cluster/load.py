@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Clients of a cluster, which know what has been revoked and written.
+
+Through HAProxy, two validate tokens that are good, one creates projects, three
+have tokens issued and revoke them, and one asks for tokens that are revoked.
+Each revoked token is also asked for at every node, right after the answer to
+its revocation.
+"""
+
+import collections
+import dataclasses
+import http.client
+import itertools
+import random
+import threading
+import time
+
+from patchset.cluster import asking
+
+GOOD = 20  # tokens that are validated all the time
+RECENT = 30  # revoked tokens that are asked for again
+SLACK = 1.0  # seconds that the ticks of servers add to a bound
+_PAUSES = {'validate': 0.02, 'revoke': 0.1, 'look': 0.05, 'write': 0.3}
+_CLIENTS = (*2 * ['validate'], *3 * ['revoke'], 'look', 'write')
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """One request through HAProxy.
+
+    :param began: seconds of the monotonic clock
+    :param ended: the same of the answer
+    :param outcome: ``ok``; ``failed``: no answer, or an error of the server;
+        ``refused``: what should have been accepted was not
+    """
+
+    began: float
+    ended: float
+    outcome: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Revoked:
+    """A token whose revocation was answered with success.
+
+    :param since: when the answer came, seconds of the monotonic clock
+    :param bound: seconds after which nobody may accept it
+    """
+
+    token: str
+    since: float
+    bound: float
+
+
+class Load:
+    """The clients, from ``with`` to its end.
+
+    :param cluster: a running :class:`patchset.cluster.cluster.Cluster`
+    :param interval: ``[revoke] sync_interval`` of its nodes, seconds
+    """
+
+    def __init__(self, cluster, interval):
+        self._all = asking.balancer(cluster)
+        self._nodes = asking.nodes(cluster)
+        self._password = cluster.password
+        self._loose = interval + SLACK
+        # Nodes without a common cache learn of a revocation by the database.
+        self._is_shared = cluster.layout.cache != 'per-node'
+        #: seconds that the tokens revoked from now on may still be accepted
+        self.bound = self._usual
+        self._numbers = itertools.count()
+        self._ends = threading.Event()
+        self._threads = []
+        self._caller = None
+        self._good = []
+        self._projects = []
+        self.requests = []  # a :class:`Request` each
+        self.revoked = []  # a :class:`Revoked` each
+        self.accepted = []  # [token, node's name, seconds too late]
+        self.longest = 0.0  # seconds that one was accepted, also in its bound
+
+    @property
+    def _usual(self):
+        return 0 if self._is_shared else self._loose
+
+    def __enter__(self):
+        self._caller = self._issue()[1]
+        self._good = [self._issue()[1] for _ in range(GOOD)]
+        for name in _CLIENTS:
+            work = getattr(self, f'_{name}')
+            thread = threading.Thread(
+                target=self._keep, args=(work, _PAUSES[name])
+            )
+            thread.start()
+            self._threads.append(thread)
+        return self
+
+    def __exit__(self, *_):
+        self._ends.set()
+        for thread in self._threads:
+            thread.join()
+
+    def loosen(self):
+        """From now on the caches may lose what revocations write."""
+        self.bound = self._loose
+
+    def tighten(self):
+        """From now on they do not."""
+        self.bound = self._usual
+
+    def summary(self, began, over):
+        """What happened in a time.
+
+        :param began: seconds of the monotonic clock
+        :param over: the same
+        :returns: dict of ``requests``; of these, ``failed`` and ``refused``;
+            ``recovered``, the seconds from the beginning until the last of
+            them was over; ``slowest``, the seconds of the slowest answer
+        """
+        # The clients go on meanwhile.
+        found = [
+            one
+            for one in self.requests[:]
+            if one.ended >= began and one.began <= over
+        ]
+        counts = collections.Counter(one.outcome for one in found)
+        bad = [one.ended - began for one in found if one.outcome != 'ok']
+        return {
+            'requests': len(found),
+            'failed': counts['failed'],
+            'refused': counts['refused'],
+            'recovered': round(max(bad, default=0), 2),
+            'slowest': round(
+                max((one.ended - one.began for one in found), default=0), 2
+            ),
+        }
+
+    def lost(self):
+        """What is not there at every node, once the load is over.
+
+        :returns: list of texts; empty when all is well
+        """
+        found = []
+        for one in self._nodes:
+            for number, token in enumerate(self._good):
+                if self._validate_at(one, token) != http.client.OK:
+                    found.append(f'{one.name}: good token {number}')
+            for number, revoked in enumerate(self.revoked):
+                status = self._validate_at(one, revoked.token)
+                if status != http.client.NOT_FOUND:
+                    found.append(f'{one.name}: revoked {number}: {status}')
+            for project in self._projects:
+                path = f'/projects/{project}'
+                if one.ask('GET', path, self._caller).status != 200:
+                    found.append(f'{one.name}: project {project}')
+        return found
+
+    # What the clients do.
+
+    def _keep(self, work, pause):
+        while not self._ends.wait(pause):
+            work()
+
+    def _validate(self):
+        token = random.choice(self._good)
+        self._ask('GET', '/auth/tokens', http.client.OK, token)
+
+    def _look(self):
+        if self.revoked:
+            self._check(self._all, random.choice(self.revoked[-RECENT:]))
+
+    def _write(self):
+        name = f'of-load-{next(self._numbers)}'
+        body = {'project': {'name': name, 'domain_id': 'default'}}
+        answer = self._ask('POST', '/projects', http.client.CREATED, body=body)
+        if answer.status == http.client.CREATED:
+            self._projects.append(answer.body['project']['id'])
+
+    def _revoke(self):
+        status, token = self._issue()
+        if status != http.client.CREATED:
+            return
+        for one in self._nodes:
+            # So that each has something to forget.
+            self._validate_at(one, token)
+        before = self.bound
+        answer = self._ask(
+            'DELETE', '/auth/tokens', http.client.NO_CONTENT, token
+        )
+        if answer.status != http.client.NO_CONTENT:
+            return  # nobody knows what became of it
+        bound = max(before, self.bound)
+        revoked = Revoked(token, time.monotonic(), bound)
+        for one in self._nodes:
+            self._check(one, revoked)
+        self.revoked.append(revoked)
+
+    def _check(self, one, revoked):
+        """Ask a node, or HAProxy, about a revoked token."""
+        began = time.monotonic()
+        status = self._validate_at(one, revoked.token)
+        if one is self._all:
+            self._note(began, status, http.client.NOT_FOUND)
+        if status == http.client.OK:
+            late = began - revoked.since
+            self.longest = max(self.longest, late)
+            if late > revoked.bound:
+                late = round(late - revoked.bound, 3)
+                self.accepted.append([len(self.revoked), one.name, late])
+
+    # Requests.
+
+    def _issue(self):
+        """Status and token of the answer to the admin's password."""
+        body = asking.login(self._password)
+        answer = self._ask(
+            'POST', '/auth/tokens', http.client.CREATED, body=body
+        )
+        return answer.status, answer.headers.get('x-subject-token')
+
+    def _validate_at(self, one, token):
+        return asking.validate(one, self._caller, token)
+
+    def _ask(self, method, path, wanted, subject=None, body=None):
+        """The answer to one request through HAProxy, which is noted."""
+        headers = {'X-Subject-Token': subject} if subject else None
+        began = time.monotonic()
+        answer = self._all.ask(method, path, self._caller, body, headers)
+        self._note(began, answer.status, wanted)
+        return answer
+
+    def _note(self, began, status, wanted):
+        outcome = 'ok'
+        if status in (0, *range(500, 600)):
+            outcome = 'failed'
+        elif status != wanted and status != http.client.OK:
+            outcome = 'refused'
+        self.requests.append(Request(began, time.monotonic(), outcome))
