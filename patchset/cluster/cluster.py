@@ -176,6 +176,8 @@ class Cluster:
     def _start_nodes(self):
         first, *others = self.nodes
         first.prepare()
+        # A server that lags would have its schema made again.
+        self.database.catch_up()
         for one in others:
             one.prepare_like(first)
         with progress.stage(f'starting {len(self.nodes)} Keystones'):

@@ -48,6 +48,9 @@ class Central:
         (server,) = self.servers
         return _through(server, server.port, reach(0, server.port))
 
+    def catch_up(self):
+        """Nothing: what is committed shows at once."""
+
     def lengthen(self, milliseconds):
         """Nothing: the line to it is the cluster's."""
 
@@ -110,6 +113,13 @@ class Galera:
         return _through(
             self.servers[place], self.servers[place].port, self._ports[place]
         )
+
+    def catch_up(self):
+        """Wait until each server shows what any of them has committed."""
+        for one in self.servers:
+            one.query(
+                f'SET wsrep_sync_wait = 1; SELECT COUNT(*) FROM {NAME}.project'
+            )
 
     def lengthen(self, milliseconds):
         """How long a question to another of its servers takes."""
