@@ -2,9 +2,13 @@
 
 """Charts of the experiments: a function each, by the experiment's name."""
 
+from bench import cluster_charts
 from bench import drawing
 from bench import summary
 from bench import table
+
+propagation = cluster_charts.propagation
+faults = cluster_charts.faults
 
 _SMALL = ('get', 'put', 'list')  # requests of S3
 

@@ -14,10 +14,12 @@ others do not.
 import json
 
 from bench import catalog
+from bench import faults
 from bench import formats
 from bench import living
 from bench import memory
 from bench import mixed
+from bench import propagation
 from bench import prune
 from bench import radosgw
 from bench import rally
@@ -43,6 +45,8 @@ ALL = {
     'services': services,
     'memory': memory,
     'rally': rally,
+    'propagation': propagation,
+    'faults': faults,
 }
 
 

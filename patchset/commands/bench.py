@@ -22,6 +22,8 @@ experiments:
   services     validation of each token once per service, process and node
   memory       memory of a worker process, by live events and tokens
   rally        seven Rally scenarios, with the share of read statements
+  propagation  time until each node of a cluster rejects a revoked token
+  faults       failed requests while a part of a cluster fails
 
 all runs every experiment in turn; a failed experiment does not stop the others
 and is listed at the end. An experiment that needs additional packages, such as
@@ -101,7 +103,8 @@ def add_arguments(parser):
         '--case',
         action='append',
         default=[],
-        help='living, services: only this case; may be repeated',
+        help='living, services, propagation, faults: only this case; may be '
+        'repeated',
     )
     parser.add_argument(
         '--rate',
@@ -119,8 +122,8 @@ def add_arguments(parser):
     parser.add_argument(
         '--database',
         choices=tuple(databases.ALL),
-        help='database server (default: mariadb; each of them for rally at '
-        'full scale)',
+        help='database server (default: mariadb; galera for propagation; '
+        'each of them for rally at full scale)',
     )
     parser.add_argument(
         '--delay',
@@ -130,7 +133,8 @@ def add_arguments(parser):
         metavar='MS',
         help='rally: round trip time in milliseconds to the database, or '
         'between the nodes of a cluster; may be repeated (default: 0, at full '
-        'scale 0 and 100)',
+        'scale 0 and 100); propagation: round trip time between the regions '
+        '(default: 0 and 100, at full scale 300 as well)',
     )
     parser.add_argument(
         '--against', metavar='URL', help='measure the Keystone at this URL'
@@ -181,8 +185,10 @@ def run(args):
     if args.kind and args.experiment != 'revocations':
         raise errors.UsageError('--kind requires revocations')
     check_cases(args)
-    if args.delay and args.experiment != 'rally':
-        raise errors.UsageError('--delay requires rally')
+    if args.delay and args.experiment not in ('rally', 'propagation'):
+        raise errors.UsageError('--delay requires rally or propagation')
+    if args.database and args.experiment == 'faults':
+        raise errors.UsageError('faults uses clusters with given databases')
     if (args.experiment == 'compare') != (args.other is not None):
         raise errors.UsageError('compare and --with require each other')
     filled = ('catalog', 'warm', 'all')

@@ -626,6 +626,36 @@ class ReportTestCase(testtools.TestCase):
                 for load in ('first service', 'all services')
             ],
         )  # fmt: skip
+        refused = {'median': 0.1, 'most': None, 'tokens': 2, 'revoking': 1}
+        self.put(
+            'propagation',
+            [
+                {
+                    'case': 'shared', 'delay': 0,
+                    'stock': refused, 'patched': refused,
+                },
+                {'case': 'per-node-1s', 'delay': 0, 'patched': refused},
+            ],
+        )  # fmt: skip
+        noticed = {
+            'requests': 9, 'failed': 1, 'refused': 0, 'lasted': 2,
+            'recovered': 1, 'slowest': 1, 'revoked': 3, 'accepted': 0,
+            'longest': 0,
+        }  # fmt: skip
+        lost = {'lost': 0}
+        self.put(
+            'faults',
+            [
+                {
+                    'case': 'near', 'fault': 'worker killed',
+                    'stock': noticed, 'patched': noticed,
+                },
+                {
+                    'case': 'near', 'fault': 'after all of them',
+                    'stock': lost, 'patched': lost,
+                },
+            ],
+        )  # fmt: skip
         done = self.draw()
         self.assertEqual(0, done.returncode, done.stderr)
         text = (self.folder / 'report.html').read_text()
@@ -635,7 +665,8 @@ class ReportTestCase(testtools.TestCase):
             + ['prune-1.svg', 'catalog-1.svg', 'tokens-1.svg']
             + ['tokens-2.svg', 'formats-1.svg', 'memory-1.svg']
             + ['rally-1.svg', 'rally-2.svg']
-            + ['living-1.svg', 'living-2.svg', 'services-1.svg'],
+            + ['living-1.svg', 'living-2.svg', 'services-1.svg']
+            + ['propagation-1.svg', 'faults-1.svg'],
             charts,
         )
         self.assertEqual(f'{self.folder}/report.html\n', done.stdout)
@@ -643,7 +674,7 @@ class ReportTestCase(testtools.TestCase):
             text.replace('<meta charset="utf-8">', '').partition('\n')[2]
         )
         svg = '{http://www.w3.org/2000/svg}'
-        self.assertEqual(14, len(list(root.iter(f'{svg}svg'))))
+        self.assertEqual(16, len(list(root.iter(f'{svg}svg'))))
         ids = [one.get('id') for one in root.iter(f'{svg}clipPath')]
         self.assertEqual(len(ids), len(set(ids)))
         words = ''.join(root.itertext())
@@ -658,6 +689,7 @@ class ReportTestCase(testtools.TestCase):
             'galera, 100 ms away, 10 at once',
             'rounds of writes per second',
             'per cent of the quiet rate',
+            'per cent of the requests that failed',
             'Abacus & Sons',
             './ks bench mixed --out "<here>"',
             'Deleted 100 events.',

@@ -34,6 +34,14 @@ class StateTestCase(testtools.TestCase):
         ):
             self.assertEqual(mode, stat.S_IMODE(path.stat().st_mode), path)
 
+    def test_others_can_tell_whether_it_is_claimed(self):
+        other = self.make('a/state')
+        self.assertFalse(other.is_claimed())
+        self.state.claim()
+        self.assertTrue(other.is_claimed())
+        self.state.release()
+        self.assertFalse(other.is_claimed())
+
     def test_one_user_at_a_time(self):
         self.state.claim()
         self.state.claim()

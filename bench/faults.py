@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What clients of a cluster notice while a part of it fails.
+
+Three nodes behind HAProxy, patched and then stock, under the load of
+:mod:`patchset.cluster.load`; one fault after the other, see
+:mod:`patchset.cluster.faults`. What is away is away for some seconds, and the
+load goes on for as long after it.
+
+``near``
+    One region, MariaDB and one memcached.
+``far``
+    Three regions, 100 ms from each other, with a server of Galera and a
+    memcached each.
+``ring``
+    One region, PostgreSQL and three memcached that share the keys.
+"""
+
+from bench import summary
+from bench import table
+from patchset import progress
+from patchset.cluster import cluster
+from patchset.cluster import faults
+from patchset.cluster import layout
+
+QUESTION = 'What do clients notice when a part of a cluster fails?'
+CASES = {
+    'near': {},
+    'far': {
+        'regions': 3, 'rtt': 100, 'database': 'galera', 'cache': 'per-node',
+    },
+    'ring': {'database': 'postgresql', 'cache': 'ring'},
+}  # fmt: skip
+_ALL_OF_THEM = ('mariadb', 'galera', 'postgresql')
+DATABASES = {'small': _ALL_OF_THEM, 'full': _ALL_OF_THEM}
+SECONDS = {'small': 3, 'full': 10}
+INTERVAL = 2  # seconds, of [revoke] sync_interval
+_SIDES = ('stock', 'patched')
+# Keystone's default keeps a memcached out for five minutes.
+_OPTIONS = {'cache': {'memcache_dead_retry': 1}}
+_AT_THE_END = 'after all of them'
+
+
+def run(plan):
+    """Run the experiment.
+
+    :param plan: a :class:`bench.plan.Plan`
+    :returns: what :func:`points` gives
+    """
+    measured = {}
+    for case in plan.cases or CASES:
+        for side in _SIDES:
+            progress.step(f'{case}, {side}')
+            wanted = layout.Layout(kind=side, **CASES[case])
+            options = dict(_OPTIONS)
+            if side == 'patched':
+                options['revoke'] = {'sync_interval': INTERVAL}
+            with cluster.Cluster(plan.pin, wanted, options=options) as running:
+                measured[case, side] = faults.endure(
+                    running, faults.of(wanted), SECONDS[plan.scale], INTERVAL
+                )
+    return points(measured)
+
+
+def points(measured):
+    """Put the sides beside each other.
+
+    :param measured: {(case, side): what :func:`patchset.cluster.faults.endure`
+        gives}
+    :returns: list of dicts, one per case and fault: ``case``, ``fault``, and
+        for each side what ``endure`` gives of that; the last one of a case
+        has ``lost`` alone: what was lost after all faults, a number
+    """
+    found = []
+    for case in dict.fromkeys(about[0] for about in measured):
+        for name in measured[case, _SIDES[0]][0]:
+            point = {'case': case, 'fault': name}
+            for side in _SIDES:
+                point[side] = measured[case, side][0][name]
+            found.append(point)
+        point = {'case': case, 'fault': _AT_THE_END}
+        for side in _SIDES:
+            point[side] = {'lost': len(measured[case, side][1])}
+        found.append(point)
+    return found
+
+
+def text(found):
+    """The points as a table."""
+    head = [
+        'cluster', 'fault', 'side', 'requests', 'failed', 'refused',
+        'back s', 'over s', 'slowest s', 'revoked', 'too late', 'longest s',
+        'lost',
+    ]  # fmt: skip
+
+    def cells(one):
+        if 'lost' in one:
+            return [*['-'] * 9, one['lost']]
+        return [
+            one['requests'], table.percent(one['failed'] / one['requests']),
+            one['refused'], f'{one["lasted"]:.1f}',
+            f'{one["recovered"]:.1f}', f'{one["slowest"]:.1f}',
+            one['revoked'], one['accepted'], f'{one["longest"]:.1f}', '-',
+        ]  # fmt: skip
+
+    rows = [
+        [point['case'], point['fault'], side, *cells(point[side])]
+        for point in found
+        for side in summary.sides(point)
+    ]
+    return table.render(head, rows)

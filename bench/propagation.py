@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""How soon the other nodes refuse a token that one has revoked.
+
+Three nodes in three regions. Tokens are issued by the nodes in turn and
+validated at each, twice. Then the node that issued a token revokes it, and
+from its answer on the others are asked until they refuse. What counts is when
+the first request began that was refused, at the last of the nodes.
+
+``shared`` and ``ring``
+    One memcached, or three that share the keys, for all nodes.
+``per-node``
+    A memcached for each, which the others do not see; ``[revoke]
+    sync_interval`` at its default of 10 seconds.
+``per-node-1s``
+    The same with one second.
+"""
+
+import concurrent.futures
+import http.client
+import statistics
+import time
+
+from bench import summary
+from bench import table
+from patchset import progress
+from patchset.cluster import asking
+from patchset.cluster import cluster
+from patchset.cluster import layout
+
+QUESTION = 'How soon does every node refuse a revoked token?'
+CASES = {
+    'shared': ('shared', {}),
+    'ring': ('ring', {}),
+    'per-node': ('per-node', {}),
+    'per-node-1s': ('per-node', {'revoke': {'sync_interval': 1}}),
+}
+DATABASES = {'small': ('galera',), 'full': ('galera',)}
+DELAYS = {'small': (0, 100), 'full': (0, 100, 300)}  # milliseconds
+TOKENS = {'small': 12, 'full': 60}
+AT_ONCE = 6
+NODES = 3
+LIMIT = 30  # seconds after which nobody waits for a refusal
+_PAUSE = 0.1  # seconds between two questions to a node
+_TWICE = 2
+
+
+def run(plan):
+    """Run the experiment.
+
+    :param plan: a :class:`bench.plan.Plan`
+    :returns: what :func:`points` gives
+    """
+    measured = {}
+    for case in plan.cases or CASES:
+        for side in sides_of(case):
+            progress.step(f'{case}, {side}')
+            for delay, found in _of_side(plan, case, side):
+                measured[case, delay, side] = found
+                progress.step(
+                    f'{case}, {delay} ms, {side}: at most '
+                    f'{max(late for late, _ in found):.2f} s'
+                )
+    return points(measured)
+
+
+def sides_of(case):
+    """The sides that a case has: stock has no ``sync_interval``."""
+    return ('patched',) if CASES[case][1] else ('stock', 'patched')
+
+
+def _of_side(plan, case, side):
+    """For each delay, what :func:`measure` gives."""
+    cache, options = CASES[case]
+    wanted = layout.Layout(
+        nodes=NODES,
+        regions=NODES,
+        database=plan.database,
+        cache=cache,
+        kind=side,
+    )
+    with cluster.Cluster(plan.pin, wanted, options=options) as running:
+        for delay in plan.delays or DELAYS[plan.scale]:
+            running.lengthen(delay)
+            yield delay, measure(running, TOKENS[plan.scale])
+
+
+def measure(running, count):
+    """Revoke so many tokens, a few at once.
+
+    :param running: a :class:`patchset.cluster.cluster.Cluster`
+    :returns: for each token, the seconds from the answer to its revocation
+        until the last node refused it, or None if that took longer than
+        :data:`LIMIT`; and the seconds that the revocation itself took
+    """
+    nodes = asking.nodes(running)
+    caller = asking.token(nodes[0], running.password)
+
+    def one(number):
+        here = nodes[number % len(nodes)]
+        others = [one for one in nodes if one is not here]
+        token = asking.token(here, running.password)
+        for _ in range(_TWICE):
+            for each in nodes:
+                asking.validate(each, caller, token)
+        began = time.monotonic()
+        if not asking.revoke(here, caller, token):
+            raise RuntimeError(f'{here.name} did not revoke')
+        answered = time.monotonic()
+        late = refused_after(others, caller, token, answered)
+        return late, answered - began
+
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(one, range(count)))
+
+
+def refused_after(nodes, caller, token, since):
+    """Ask nodes, all at once, until each has refused a token.
+
+    :param since: when it was revoked, seconds of the monotonic clock
+    :returns: seconds until the request began that the last one refused, 0
+        where each refused the first one; None if one did not within
+        :data:`LIMIT`
+    """
+
+    def ask(one):
+        accepted = False
+        while (began := time.monotonic()) < since + LIMIT:
+            status = asking.validate(one, caller, token)
+            if status == http.client.NOT_FOUND:
+                return began - since if accepted else 0.0
+            accepted |= status == http.client.OK
+            time.sleep(_PAUSE)
+        return None
+
+    with concurrent.futures.ThreadPoolExecutor(len(nodes)) as pool:
+        late = list(pool.map(ask, nodes))
+    return None if None in late else max(late)
+
+
+def points(measured):
+    """Sum up the tokens.
+
+    :param measured: {(case, delay, side): what :func:`measure` gives}
+    :returns: list of dicts, one per case and delay: ``case``, ``delay``, and
+        for each side ``median`` and ``most`` (seconds; None is longer than
+        :data:`LIMIT`), ``tokens``, ``late`` (the seconds of each) and
+        ``revoking`` (median seconds of a revocation)
+    """
+    found = []
+    for case, delay in dict.fromkeys(about[:2] for about in measured):
+        point = {'case': case, 'delay': delay}
+        for side in ('stock', 'patched'):
+            if (case, delay, side) in measured:
+                point[side] = _of_tokens(measured[case, delay, side])
+        found.append(point)
+    return found
+
+
+def _of_tokens(pairs):
+    late = sorted(LIMIT if one is None else one for one, _ in pairs)
+
+    def shown(value):
+        return None if value >= LIMIT else round(value, 3)
+
+    return {
+        'median': shown(statistics.median(late)),
+        'most': shown(late[-1]),
+        'tokens': len(late),
+        'late': [shown(one) for one in late],
+        'revoking': round(statistics.median(took for _, took in pairs), 3),
+    }
+
+
+def text(found):
+    """The points as a table."""
+    head = ['cache', 'ms', 'side', 'median s', 'most s', 'DELETE s', 'tokens']
+
+    def seconds(value):
+        return f'over {LIMIT}' if value is None else f'{value:.2f}'
+
+    rows = [
+        [
+            point['case'], point['delay'], side,
+            seconds(point[side]['median']), seconds(point[side]['most']),
+            f'{point[side]["revoking"]:.2f}', point[side]['tokens'],
+        ]
+        for point in found
+        for side in summary.sides(point)
+    ]  # fmt: skip
+    return table.render(head, rows)
