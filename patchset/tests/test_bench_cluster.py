@@ -3,6 +3,7 @@
 """Tests of the experiments with a cluster, without one."""
 
 import http.client
+import types
 
 import fixtures
 import testtools
@@ -65,6 +66,22 @@ class PropagationTestCase(testtools.TestCase):
             lines[2], r'^shared +0 +stock +1.00 +over 30 +0.20 +3$'
         )
         self.assertRegex(lines[4], r'^per-node-1s +0 +patched +0.50 +0.50 ')
+
+    def test_run(self):
+        late = {'stock': [(None, 0.1)], 'patched': [(0.5, 0.1)]}
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'bench.propagation._of_side',
+                lambda plan, case, side: [(100, late[side])],
+            )
+        )
+        plan = types.SimpleNamespace(cases=('ring', 'per-node-1s'))
+        found = propagation.run(plan)
+        self.assertEqual(
+            [('ring', 100), ('per-node-1s', 100)],
+            [(one['case'], one['delay']) for one in found],
+        )
+        self.assertIsNone(found[0]['stock']['most'])
 
     def test_stock_has_no_interval(self):
         self.assertEqual(('patched',), propagation.sides_of('per-node-1s'))
