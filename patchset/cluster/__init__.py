@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Many Keystones behind HAProxy: started, disturbed, and checked."""
+"""Clusters of Keystone nodes behind HAProxy, for tests with faults."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Requests about tokens, to a node or to HAProxy."""
+"""Token requests to a node or to HAProxy."""
 
 import http.client
 
@@ -10,7 +10,7 @@ _DEFAULT = {'domain': {'id': 'default'}}
 
 
 def balancer(cluster):
-    """HAProxy of a cluster, for requests: a :class:`patchset.walk.node.Node`.
+    """HAProxy of a cluster, as a :class:`patchset.walk.node.Node`.
 
     :param cluster: a running :class:`patchset.cluster.cluster.Cluster`
     """
@@ -18,14 +18,14 @@ def balancer(cluster):
 
 
 def nodes(cluster):
-    """The same of each node, past HAProxy: a list."""
+    """The nodes, each accessed directly: a list of the same objects."""
     return [
         node.Node(one.name, lambda one=one: one.port) for one in cluster.nodes
     ]
 
 
 def login(password):
-    """Body of a request for a token of the admin: a dict."""
+    """Request body that issues a token for the admin: a dict."""
     user = {'name': 'admin', 'password': password, **_DEFAULT}
     return {
         'auth': {
@@ -36,16 +36,16 @@ def login(password):
 
 
 def token(one, password):
-    """Have a token of the admin issued by a node.
+    """Issue a token for the admin at a node.
 
-    :returns: the token; None if it was not
+    :returns: the token; None if the request failed
     """
     answer = one.ask('POST', '/auth/tokens', body=login(password))
     return answer.headers.get('x-subject-token')
 
 
 def validate(one, caller, subject):
-    """Status of the answer of a node about a token; 0 for no answer."""
+    """Status of the response to a validation; 0 if there is none."""
     headers = {'X-Subject-Token': subject}
     return one.ask('GET', '/auth/tokens', caller, headers=headers).status
 
@@ -53,7 +53,7 @@ def validate(one, caller, subject):
 def revoke(one, caller, subject):
     """Revoke a token at a node.
 
-    :returns: whether it says that this is done
+    :returns: whether the response is 204
     """
     headers = {'X-Subject-Token': subject}
     answer = one.ask('DELETE', '/auth/tokens', caller, headers=headers)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A running cluster: Keystones, HAProxy, database and caches."""
+"""A running cluster: Keystone nodes, HAProxy, database and caches."""
 
 import contextlib
 import pathlib
@@ -19,16 +19,16 @@ from patchset.services import server
 
 
 class Cluster:
-    """Many Keystones behind one address, from ``with`` to its end.
+    """Keystone nodes behind one endpoint; a context manager.
 
-    It has to be entered by a thread that lives as long as the block: the
-    kernel ends the servers with that thread.
+    The thread that enters it must live as long as the block, because the
+    kernel stops the servers when that thread ends.
 
     :param pin: release, a :class:`patchset.pins.Pin`
     :param layout: a :class:`patchset.cluster.layout.Layout`
-    :param port: TCP port of HAProxy; None is a free one
-    :param options: {section: {option: value}} of every keystone.conf
-    :raises patchset.errors.Error: something did not start
+    :param port: TCP port of HAProxy; None selects a free one
+    :param options: {section: {option: value}} for each keystone.conf
+    :raises patchset.errors.Error: a server did not start
     """
 
     def __init__(self, pin, layout, port=None, options=None):
@@ -41,7 +41,7 @@ class Cluster:
         self._venv = None
         self._ports = []  # of the nodes
         self._lines = None
-        self._far = {}  # port: the near end of the long line to it
+        self._far = {}  # port: the port of the delay proxy for it
         self.database = None  # see patchset.cluster.databases
         self.caches = []  # a patchset.services.memcached.Memcached each
         self.balancer = None  # a patchset.services.haproxy.HAProxy
@@ -60,7 +60,7 @@ class Cluster:
 
     @property
     def url(self):
-        """Address of the API, version included."""
+        """URL of the API, including the version."""
         return f'http://127.0.0.1:{self.balancer.port}/v3'
 
     @property
@@ -69,11 +69,11 @@ class Cluster:
         return self.nodes[0].password
 
     def node(self, name):
-        """The :class:`patchset.cluster.node.Node` of that name."""
+        """The :class:`patchset.cluster.node.Node` with this name."""
         return next(one for one in self.nodes if one.name == name)
 
     def lengthen(self, milliseconds):
-        """Have a question to another region take so long from now on."""
+        """Set the round trip time between regions."""
         if self._lines:
             self._lines.lengthen(milliseconds)
         self.database.lengthen(milliseconds)
@@ -82,7 +82,7 @@ class Cluster:
         self._venv = environment.Environment(self.pin.release, 'run').ensure()
         folder = tempfile.TemporaryDirectory(prefix='ks-cluster-')
         self._folder = pathlib.Path(self._stack.enter_context(folder))
-        # The servers' users have to get through.
+        # The users of the servers need access to their folders.
         self._folder.chmod(0o711)
         self._start_servers()
         self._add_nodes()
@@ -113,7 +113,7 @@ class Cluster:
         )
 
     def _lead_far(self):
-        """Make the long lines to what other regions reach."""
+        """Start delay proxies for the ports used by other regions."""
         if self.layout.regions == 1:
             return
         ends = [*self._ports, *self.database.far]
@@ -125,7 +125,7 @@ class Cluster:
         self._far = dict(zip(ends, self._lines.places, strict=True))
 
     def _reach(self, region, port, here):
-        """The port by which one region reaches a port of another."""
+        """The port by which region ``here`` reaches a port of a region."""
         return port if region == here else self._far[port]
 
     def _add_nodes(self):
@@ -141,7 +141,7 @@ class Cluster:
             return self._reach(region, port, here)
 
         caches = [
-            # One of a node's own is where the node is.
+            # The memcached of a node is in the region of the node.
             self.caches[one].port
             if layout.cache == 'per-node'
             else reach(layout.region(one), self.caches[one].port)
@@ -153,7 +153,7 @@ class Cluster:
             port=self._ports[number],
             database=self.database.url(number, reach),
             processes=layout.processes,
-            # Stock answers with what another request has left on its thread.
+            # With more, stock can use data that another request has left.
             threads=1,
             options=keystone_conf.merge(self._common(caches), self._options),
         )  # fmt: skip
@@ -176,11 +176,11 @@ class Cluster:
     def _start_nodes(self):
         first, *others = self.nodes
         first.prepare()
-        # A server that lags would have its schema made again.
+        # On a server that lags, the schema would be created again.
         self.database.catch_up()
         for one in others:
             one.prepare_like(first)
-        with progress.stage(f'starting {len(self.nodes)} Keystones'):
+        with progress.stage(f'starting {len(self.nodes)} nodes'):
             for one in self.nodes:
                 one.launch()
             for one in self.nodes:
@@ -188,7 +188,7 @@ class Cluster:
             self.balancer.wait_for(dict.fromkeys(self.layout.names, 'UP'))
 
     def _stop_nodes(self):
-        # All at once: each may take some seconds.
+        # In parallel: each can take several seconds.
         for one in self.nodes:
             one.ask_to_end()
         for one in self.nodes:

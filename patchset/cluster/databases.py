@@ -18,7 +18,7 @@ class Central:
     """One server in the first region.
 
     :param layout: a :class:`patchset.cluster.layout.Layout`
-    :param folder: where to make its temporary folder
+    :param folder: parent of its temporary folder
     """
 
     def __init__(self, layout, folder):
@@ -35,35 +35,35 @@ class Central:
 
     @property
     def far(self):
-        """Ports that nodes of other regions reach by a long line."""
+        """Ports that nodes in other regions reach through a delay proxy."""
         return [self.servers[0].port]
 
     def url(self, number, reach):
         """SQLAlchemy URL for a node.
 
-        :param number: that of the node
+        :param number: number of the node
         :param reach: callable; takes the number of a region and a port there,
-            and returns the port by which the node reaches that
+            and returns the port by which the node reaches it
         """
         (server,) = self.servers
         return _through(server, server.port, reach(0, server.port))
 
     def catch_up(self):
-        """Nothing: what is committed shows at once."""
+        """Do nothing: commits are visible immediately."""
 
     def lengthen(self, milliseconds):
-        """Nothing: the line to it is the cluster's."""
+        """Do nothing: the cluster delays the connections to it."""
 
 
 class Galera:
-    """A server in each region, or three where there is one region.
+    """A server in each region, or three if there is only one region.
 
-    With several regions each has a network namespace of its own, which needs
-    root. Where the namespaces are, TCP reaches no server from outside: a
-    Keystone of the region reaches its server by that one's Unix socket.
+    With multiple regions, each server but the first has a network namespace,
+    which requires root. TCP does not reach a server in such a namespace from
+    outside, so the nodes of its region use its Unix socket.
 
     :param layout: a :class:`patchset.cluster.layout.Layout`
-    :param folder: where to make its temporary folders
+    :param folder: parent of its temporary folders
     """
 
     far = ()
@@ -74,11 +74,11 @@ class Galera:
         kind = far_galera.Cluster if self._is_far else galera.Cluster
         self._cluster = kind(layout.databases, folder)
         self._stack = contextlib.ExitStack()
-        self._ports = []  # by which Keystone reaches them
+        self._ports = []  # that Keystone connects to
 
     @property
     def servers(self):
-        """A :class:`patchset.services.galera.Node` each."""
+        """The servers: a list of :class:`patchset.services.galera.Node`."""
         return self._cluster.nodes
 
     def __enter__(self):
@@ -96,7 +96,7 @@ class Galera:
         self._stack.close()
 
     def _lead_in(self):
-        # Who comes by the Unix socket is of another host to MariaDB.
+        # For MariaDB, clients of the Unix socket have another host.
         self._cluster.query(
             'CREATE USER keystone@localhost '
             f"IDENTIFIED BY '{self._cluster.password}'; "
@@ -115,20 +115,20 @@ class Galera:
         )
 
     def catch_up(self):
-        """Wait until each server shows what any of them has committed."""
+        """Wait until each server has applied all commits."""
         for one in self.servers:
             one.query(
                 f'SET wsrep_sync_wait = 1; SELECT COUNT(*) FROM {NAME}.project'
             )
 
     def lengthen(self, milliseconds):
-        """How long a question to another of its servers takes."""
+        """Set the round trip time between the servers."""
         if self._is_far:
             self._cluster.lengthen(milliseconds)
 
 
 def make(layout, folder):
-    """The database that a layout names, not started."""
+    """The database of a layout, not started."""
     kind = Galera if layout.database == 'galera' else Central
     return kind(layout, folder)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What can happen to a cluster; afterwards all of it is there again."""
+"""Faults of the components of a cluster, each of which is repaired."""
 
 import collections.abc
 import dataclasses
@@ -15,11 +15,12 @@ _GALERA = ('galera',)
 class Fault:
     """One kind of fault.
 
-    :param happen: callable; takes the :class:`patchset.cluster.cluster`'s
-        Cluster and the seconds that a part of it is away
-    :param of_cache: whether what a node writes to a cache can be lost
-    :param databases: names of the databases that can have it; empty is all
-    :param caches: names of the arrangements of the caches, likewise
+    :param happen: callable; takes a
+        :class:`patchset.cluster.cluster.Cluster` and the seconds for which a
+        component is unavailable
+    :param of_cache: whether writes to a cache can be lost
+    :param databases: names of the databases it applies to; empty is all
+    :param caches: names of the cache arrangements it applies to; empty is all
     """
 
     happen: collections.abc.Callable
@@ -28,7 +29,7 @@ class Fault:
     caches: tuple = ()
 
     def fits(self, layout):
-        """Whether a cluster of this layout can have it."""
+        """Whether the fault applies to a layout."""
         return (not self.databases or layout.database in self.databases) and (
             not self.caches or layout.cache in self.caches
         )
@@ -84,7 +85,7 @@ def _empty_cache(cluster, seconds):
 
 
 def _kill_database(cluster, seconds):
-    # Of a Galera cluster one that is not the first, which has the majority.
+    # The first server of a Galera cluster keeps the quorum.
     cluster.database.servers[-1].kill()
     time.sleep(seconds)
     cluster.database.servers[-1].revive()
@@ -133,22 +134,25 @@ ALL = {
 
 
 def of(layout):
-    """Names of those that a cluster of this layout can have."""
+    """Names of the faults that apply to a layout."""
     return [name for name, fault in ALL.items() if fault.fits(layout)]
 
 
 def endure(cluster, names, seconds, interval):
-    """Have faults happen under load, one after the other.
+    """Inject faults under load, one after the other.
 
     :param cluster: a running :class:`patchset.cluster.cluster.Cluster`
     :param names: of :data:`ALL`
-    :param seconds: how long a part is away, and how long each lasts on
-    :param interval: ``[revoke] sync_interval`` of its nodes, seconds
-    :returns: {name: dict of what :meth:`patchset.cluster.load.Load.summary`
-        gives, ``lasted``: the seconds until all was there again,
-        ``revoked``, ``accepted``: how often a revoked token was accepted
-        past its bound, and ``longest``: the seconds that one was accepted,
-        in its bound too}, and what is lost: a list of texts
+    :param seconds: how long a component is unavailable, and how long the
+        load continues afterwards
+    :param interval: ``[revoke] sync_interval`` of the nodes, in seconds
+    :returns: tuple of two items. The first is {name: dict}; each dict has the
+        items of :meth:`patchset.cluster.load.Load.summary`; ``lasted``, the
+        seconds until the component had recovered; ``revoked``, the number of
+        revoked tokens; ``accepted``, how often a revoked token was accepted
+        past its bound; and ``longest``, the longest time in seconds for which
+        one was accepted, including within its bound. The second is the list
+        of :meth:`patchset.cluster.load.Load.lost`
     """
     found = {}
     with load.Load(cluster, interval) as clients:
@@ -170,7 +174,7 @@ def _endure_one(cluster, clients, fault, seconds, interval):
     lasted = time.monotonic() - began
     time.sleep(seconds)
     if fault.of_cache:
-        # What was lost is known to all by then.
+        # By then, all nodes have read the revocations from the database.
         time.sleep(interval + load.SLACK)
         clients.tighten()
     return {

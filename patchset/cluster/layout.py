@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a cluster consists of, and where its parts stand."""
+"""The components of a cluster, and their regions."""
 
 import dataclasses
 
@@ -10,25 +10,25 @@ DATABASES = ('mariadb', 'galera', 'postgresql')
 CACHES = ('shared', 'ring', 'per-node')
 KINDS = ('patched', 'stock', 'mixed')
 RING = 3  # memcached servers in a ring
-GALERA = 3  # nodes of Galera where all stand in one region
-MOST = 60  # nodes
+GALERA = 3  # Galera servers if there is only one region
+MOST = 60  # maximum number of nodes
 
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """The arrangement of a cluster. Numbers begin at 0, names at 1.
+    """The layout of a cluster. Numbers start at 0, names at 1.
 
-    Nodes, the servers of a ring and those of Galera are dealt out to the
-    regions in turn. What there is only one of stands in the first region.
+    Nodes, the servers of a ring and Galera servers are assigned to the regions
+    in turn. Components with a single instance are in the first region.
 
-    :param nodes: number of Keystones
+    :param nodes: number of Keystone nodes
     :param regions: number of regions
-    :param rtt: milliseconds from one region to another and back
+    :param rtt: round trip time between regions in milliseconds
     :param database: one of :data:`DATABASES`
     :param cache: one of :data:`CACHES`
-    :param kind: one of :data:`KINDS`; mixed has patched and stock in turn
+    :param kind: one of :data:`KINDS`; mixed alternates patched and stock
     :param processes: server processes of each node
-    :raises patchset.errors.UsageError: these do not go together
+    :raises patchset.errors.UsageError: the values are invalid
     """
 
     nodes: int = 3
@@ -41,13 +41,13 @@ class Layout:
 
     def __post_init__(self):
         if not 1 <= self.nodes <= MOST:
-            raise errors.UsageError(f'nodes: between 1 and {MOST}')
+            raise errors.UsageError(f'--nodes must be between 1 and {MOST}')
         if not 1 <= self.regions <= self.nodes:
-            raise errors.UsageError('regions: each needs a node')
+            raise errors.UsageError('--regions must be between 1 and --nodes')
         if self.rtt < 0 or self.processes < 1:
-            raise errors.UsageError('a number is too small')
+            raise errors.UsageError('--rtt or --processes is too small')
         if self.rtt and self.regions == 1:
-            raise errors.UsageError('one region has no distance to another')
+            raise errors.UsageError('--rtt requires more than one region')
 
     @property
     def names(self):
@@ -67,7 +67,7 @@ class Layout:
         return self.regions if self.regions > 1 else GALERA
 
     def region(self, number):
-        """The region of a node or server, by its number among its like."""
+        """The region of the node or server with this number."""
         return number % self.regions
 
     def is_stock(self, number):

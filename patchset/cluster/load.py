@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clients of a cluster, which know what has been revoked and written.
+"""Clients that put load on a cluster and check the responses.
 
-Through HAProxy, two validate tokens that are good, one creates projects, three
-have tokens issued and revoke them, and one asks for tokens that are revoked.
-Each revoked token is also asked for at every node, right after the answer to
-its revocation.
+Through HAProxy, two clients validate good tokens, one creates projects, three
+issue tokens and revoke them, and one validates revoked tokens. Each revoked
+token is also validated at every node, immediately after the response to its
+revocation.
 """
 
 import collections
@@ -18,9 +18,9 @@ import time
 
 from patchset.cluster import asking
 
-GOOD = 20  # tokens that are validated all the time
-RECENT = 30  # revoked tokens that are asked for again
-SLACK = 1.0  # seconds that the ticks of servers add to a bound
+GOOD = 20  # tokens that are validated repeatedly
+RECENT = 30  # last revoked tokens, which are validated again
+SLACK = 1.0  # seconds added to a bound, for the timers of servers
 _PAUSES = {'validate': 0.02, 'revoke': 0.1, 'look': 0.05, 'write': 0.3}
 _CLIENTS = (*2 * ['validate'], *3 * ['revoke'], 'look', 'write')
 
@@ -29,10 +29,10 @@ _CLIENTS = (*2 * ['validate'], *3 * ['revoke'], 'look', 'write')
 class Request:
     """One request through HAProxy.
 
-    :param began: seconds of the monotonic clock
-    :param ended: the same of the answer
-    :param outcome: ``ok``; ``failed``: no answer, or an error of the server;
-        ``refused``: what should have been accepted was not
+    :param began: time of the request, in seconds of the monotonic clock
+    :param ended: time of the response
+    :param outcome: ``ok``; ``failed``: no response, or a server error;
+        ``refused``: a valid request was rejected
     """
 
     began: float
@@ -42,10 +42,10 @@ class Request:
 
 @dataclasses.dataclass(frozen=True)
 class Revoked:
-    """A token whose revocation was answered with success.
+    """A token that was successfully revoked.
 
-    :param since: when the answer came, seconds of the monotonic clock
-    :param bound: seconds after which nobody may accept it
+    :param since: time of the response, in seconds of the monotonic clock
+    :param bound: seconds after which no node may accept it
     """
 
     token: str
@@ -54,10 +54,10 @@ class Revoked:
 
 
 class Load:
-    """The clients, from ``with`` to its end.
+    """The clients; a context manager.
 
     :param cluster: a running :class:`patchset.cluster.cluster.Cluster`
-    :param interval: ``[revoke] sync_interval`` of its nodes, seconds
+    :param interval: ``[revoke] sync_interval`` of the nodes, in seconds
     """
 
     def __init__(self, cluster, interval):
@@ -65,9 +65,9 @@ class Load:
         self._nodes = asking.nodes(cluster)
         self._password = cluster.password
         self._loose = interval + SLACK
-        # Nodes without a common cache learn of a revocation by the database.
+        # Without a shared cache, nodes read revocations from the database.
         self._is_shared = cluster.layout.cache != 'per-node'
-        #: seconds that the tokens revoked from now on may still be accepted
+        #: seconds for which tokens revoked from now on may be accepted
         self.bound = self._usual
         self._numbers = itertools.count()
         self._ends = threading.Event()
@@ -75,10 +75,10 @@ class Load:
         self._caller = None
         self._good = []
         self._projects = []
-        self.requests = []  # a :class:`Request` each
-        self.revoked = []  # a :class:`Revoked` each
-        self.accepted = []  # [token, node's name, seconds too late]
-        self.longest = 0.0  # seconds that one was accepted, also in its bound
+        self.requests = []  # of :class:`Request`
+        self.revoked = []  # of :class:`Revoked`
+        self.accepted = []  # [token, name of node, seconds past its bound]
+        self.longest = 0.0  # seconds, including within the bound
 
     @property
     def _usual(self):
@@ -102,23 +102,24 @@ class Load:
             thread.join()
 
     def loosen(self):
-        """From now on the caches may lose what revocations write."""
+        """Allow the caches to lose revocations from now on."""
         self.bound = self._loose
 
     def tighten(self):
-        """From now on they do not."""
+        """Expect the caches to keep revocations from now on."""
         self.bound = self._usual
 
     def summary(self, began, over):
-        """What happened in a time.
+        """Summary of the requests of a period.
 
-        :param began: seconds of the monotonic clock
-        :param over: the same
-        :returns: dict of ``requests``; of these, ``failed`` and ``refused``;
-            ``recovered``, the seconds from the beginning until the last of
-            them was over; ``slowest``, the seconds of the slowest answer
+        :param began: start, in seconds of the monotonic clock
+        :param over: end
+        :returns: dict of ``requests``, their number; ``failed`` and
+            ``refused``, how many of them were; ``recovered``, the seconds from
+            the start until the last such request ended; ``slowest``, the
+            longest response time in seconds
         """
-        # The clients go on meanwhile.
+        # The clients are still running.
         found = [
             one
             for one in self.requests[:]
@@ -137,9 +138,9 @@ class Load:
         }
 
     def lost(self):
-        """What is not there at every node, once the load is over.
+        """Check all tokens and projects at every node, after the load.
 
-        :returns: list of texts; empty when all is well
+        :returns: list of errors as texts
         """
         found = []
         for one in self._nodes:
@@ -156,7 +157,7 @@ class Load:
                     found.append(f'{one.name}: project {project}')
         return found
 
-    # What the clients do.
+    # The actions of the clients.
 
     def _keep(self, work, pause):
         while not self._ends.wait(pause):
@@ -182,14 +183,14 @@ class Load:
         if status != http.client.CREATED:
             return
         for one in self._nodes:
-            # So that each has something to forget.
+            # Each node has cached values that the revocation affects.
             self._validate_at(one, token)
         before = self.bound
         answer = self._ask(
             'DELETE', '/auth/tokens', http.client.NO_CONTENT, token
         )
         if answer.status != http.client.NO_CONTENT:
-            return  # nobody knows what became of it
+            return  # its outcome is unknown
         bound = max(before, self.bound)
         revoked = Revoked(token, time.monotonic(), bound)
         for one in self._nodes:
@@ -197,7 +198,7 @@ class Load:
         self.revoked.append(revoked)
 
     def _check(self, one, revoked):
-        """Ask a node, or HAProxy, about a revoked token."""
+        """Validate a revoked token at a node, or through HAProxy."""
         began = time.monotonic()
         status = self._validate_at(one, revoked.token)
         if one is self._all:
@@ -212,7 +213,7 @@ class Load:
     # Requests.
 
     def _issue(self):
-        """Status and token of the answer to the admin's password."""
+        """Issue a token for the admin: status and token."""
         body = asking.login(self._password)
         answer = self._ask(
             'POST', '/auth/tokens', http.client.CREATED, body=body
@@ -223,7 +224,7 @@ class Load:
         return asking.validate(one, self._caller, token)
 
     def _ask(self, method, path, wanted, subject=None, body=None):
-        """The answer to one request through HAProxy, which is noted."""
+        """Send a request through HAProxy and record its outcome."""
         headers = {'X-Subject-Token': subject} if subject else None
         began = time.monotonic()
         answer = self._all.ask(method, path, self._caller, body, headers)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One Keystone of several that stand behind one address."""
+"""One Keystone node behind HAProxy."""
 
 import os
 import pathlib
@@ -11,14 +11,15 @@ from patchset import deployment
 
 
 class Node(deployment.Deployment):
-    """A Keystone that tells its clients the address of HAProxy.
+    """A Keystone whose endpoint in the catalog is HAProxy.
 
-    :param name: what HAProxy calls it
+    :param name: its name in HAProxy
     :param region: number of its region
-    :param is_stock: whether its tree is upstream's
-    :param public: address of the API that the catalog names
+    :param is_stock: whether it runs stock Keystone
+    :param public: URL of the API in the catalog
 
-    The others are those of :class:`patchset.deployment.Deployment`.
+    The other parameters are those of
+    :class:`patchset.deployment.Deployment`.
     """
 
     def __init__(self, name, region, is_stock, public, *args, **options):
@@ -30,7 +31,7 @@ class Node(deployment.Deployment):
 
     @property
     def url(self):
-        """Address of the API, the same for all nodes."""
+        """URL of the API, the same for all nodes."""
         return self._public
 
     @property
@@ -38,9 +39,9 @@ class Node(deployment.Deployment):
         return self._server is not None and self._server.poll() is None
 
     def prepare_like(self, first):
-        """Make what is missing, where another node has made the schema.
+        """Prepare this node after another one has created the schema.
 
-        :param first: that node, whose keys this one's options name
+        :param first: that node, whose keys are used by this one
         """
         self.state.claim()
         self.state.write('admin-password', first.password)
@@ -48,21 +49,21 @@ class Node(deployment.Deployment):
         self.prepare()
 
     def workers(self):
-        """Process ids of the running server processes: a list."""
+        """Process ids of the worker processes: a list."""
         pid = self.pid
         path = pathlib.Path(f'/proc/{pid}/task/{pid}/children')
         return [int(one) for one in path.read_text().split()]
 
     def kill_worker(self):
-        """Kill one server process; uWSGI starts another in its place."""
+        """Kill one worker process, which uWSGI replaces."""
         os.kill(self.workers()[0], signal.SIGKILL)
 
     def kill(self):
-        """Kill all of it; it can be started again."""
+        """Kill the node; it can be started again."""
         child.stop(self._server, signal.SIGKILL)
         self._server = None
 
     def ask_to_end(self):
-        """Have it end, and do not wait for that; :meth:`stop` does."""
+        """Tell the node to stop, without waiting as :meth:`stop` does."""
         if self.is_running:
             self._server.terminate()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What another terminal can know of the cluster that runs."""
+"""The record of the running cluster, for use from other terminals."""
 
 import json
 import os
@@ -12,23 +12,23 @@ from patchset import paths
 from patchset import state
 from patchset.services import haproxy
 
-PATIENCE = 120  # seconds that a cluster has to end
+PATIENCE = 120  # seconds for a cluster to stop
 _NAME = 'cluster.json'
 
 
 class Record:
-    """A file in a folder that one cluster at a time has.
+    """A file in a folder that is locked by the running cluster.
 
-    :param folder: path; None is the one that all ``./ks cluster`` share
+    :param folder: path; None is the folder of ``./ks cluster``
     """
 
     def __init__(self, folder=None):
         self._state = state.State(folder or paths.BUILD / 'cluster')
 
     def __enter__(self):
-        """Claim the folder.
+        """Lock the folder.
 
-        :raises patchset.errors.Error: another cluster has it
+        :raises patchset.errors.Error: another cluster has locked it
         """
         self._state.claim()
         return self
@@ -38,7 +38,7 @@ class Record:
         self._state.release()
 
     def write(self, cluster):
-        """Note where everything of a cluster is.
+        """Write the record of a cluster.
 
         :param cluster: a running :class:`patchset.cluster.cluster.Cluster`
         """
@@ -71,40 +71,45 @@ class Record:
         return known
 
     def read(self):
-        """What was noted.
+        """The contents of the record.
 
-        :raises patchset.errors.Error: no cluster runs
+        :raises patchset.errors.Error: no cluster is running
         """
         text = self._state.read(_NAME)
         known = json.loads(text) if text else None
         if not known or not self._state.is_claimed():
-            raise errors.Error('no cluster runs: ./ks cluster up starts one')
+            raise errors.Error(
+                'no cluster is running; start one with ./ks cluster up'
+            )
         return known
 
     def down(self):
-        """End the cluster that runs, and wait for its end.
+        """Stop the running cluster, and wait until it has stopped.
 
-        :raises patchset.errors.Error: no cluster runs, or it does not end
+        :raises patchset.errors.Error: no cluster is running, or it does not
+            stop
         """
         os.kill(self.read()['pid'], signal.SIGTERM)
         deadline = time.monotonic() + PATIENCE
         while self._state.is_claimed():
             if time.monotonic() > deadline:
-                raise errors.Error(f'it did not end within {PATIENCE} seconds')
+                raise errors.Error(
+                    f'the cluster did not stop within {PATIENCE} seconds'
+                )
             time.sleep(0.1)
 
 
 def text(known):
-    """The nodes and what HAProxy thinks of them: lines.
+    """The nodes and their state in HAProxy: lines of text.
 
-    :param known: what :meth:`Record.read` gave
+    :param known: what :meth:`Record.read` returned
     """
     states = haproxy.states(known['runtime'])
     layout = known['layout']
-    yield f'Keystone answers on {known["url"]}'
+    yield f'Keystone listens on {known["url"]}'
     yield (
-        f'{layout["regions"]} region(s), {layout["rtt"]} ms from one to '
-        f'another and back; database {layout["database"]}, cache '
+        f'{layout["regions"]} region(s), {layout["rtt"]} ms round trip '
+        f'time between regions; database {layout["database"]}, cache '
         f'{layout["cache"]}'
     )
     yield ''

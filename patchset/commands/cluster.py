@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Run many Keystones behind HAProxy, on 127.0.0.1.
+"""Run multiple Keystone nodes behind HAProxy, on 127.0.0.1.
 
   up      start a cluster and run it until Ctrl-C, SIGTERM or down
-  status  tell what runs, and what HAProxy thinks of each node
-  drain   let a node have no new requests: ./ks cluster drain node2
-  ready   let it have them again
-  down    stop the cluster that up has started
+  status  show the nodes and their state in HAProxy
+  drain   send no new requests to a node: ./ks cluster drain node2
+  ready   send requests to the node again
+  down    stop the running cluster
 
-The nodes, HAProxy, the database and the memcached servers are processes of
-this machine, from the distribution's packages; their data is in a temporary
-folder and gone at the end. Regions are as far from each other as --rtt says:
-what one node asks of another region goes through TCP proxies that hand
-everything on later. The servers of a Galera cluster with several regions have
-a network namespace each, which needs root.
+The nodes, HAProxy, the database and the memcached servers are local processes,
+started from the distribution's packages. Their data is in a temporary folder
+that is removed at the end. --rtt is the round trip time between regions:
+requests to another region go through TCP proxies that add a delay. A Galera
+cluster with multiple regions uses network namespaces, which requires root.
 """
 
 import shlex
@@ -32,7 +31,7 @@ from patchset.cluster import layout
 from patchset.cluster import record
 from patchset.services import haproxy
 
-HELP = 'run many Keystones behind HAProxy on 127.0.0.1'
+HELP = 'run multiple Keystone nodes behind HAProxy on 127.0.0.1'
 ACTIONS = ('up', 'status', 'drain', 'ready', 'down')
 
 
@@ -41,12 +40,14 @@ def add_arguments(parser):
     arguments.add_release(parser)
     parser.add_argument('action', choices=ACTIONS)
     parser.add_argument(
-        'node', nargs='?', help='drain, ready: which, such as node2'
+        'node', nargs='?', help='drain, ready: name of the node, such as node2'
     )
     kind = parser.add_mutually_exclusive_group()
     arguments.add_stock(kind)
     kind.add_argument(
-        '--mixed', action='store_true', help='patched and stock nodes in turn'
+        '--mixed',
+        action='store_true',
+        help='alternate patched and stock nodes',
     )
     _add_numbers(parser)
     for name, choices in (
@@ -63,9 +64,9 @@ def add_arguments(parser):
 
 def _add_numbers(parser):
     for name, metavar, default, what in (
-        ('nodes', 'N', 3, 'number of Keystones'),
-        ('regions', 'R', 1, 'number of regions, to which nodes are dealt out'),
-        ('rtt', 'MS', 0, 'milliseconds from one region to another and back'),
+        ('nodes', 'N', 3, 'number of nodes'),
+        ('regions', 'R', 1, 'number of regions; nodes are assigned in turn'),
+        ('rtt', 'MS', 0, 'round trip time between regions in milliseconds'),
         ('processes', 'N', 2, 'server processes of each node'),
         ('port', 'PORT', 5000, 'TCP port of HAProxy'),
     ):
@@ -79,9 +80,11 @@ def _add_numbers(parser):
 
 
 def run(args):
-    """Do what is asked."""
+    """Run the action."""
     if (args.node is not None) != (args.action in ('drain', 'ready')):
-        raise errors.UsageError('drain and ready take a node, others do not')
+        raise errors.UsageError(
+            'drain and ready take a node, other actions do not'
+        )
     if args.action == 'up':
         return _up(args)
     one = record.Record()
@@ -96,9 +99,9 @@ def run(args):
 
 
 def chosen(args):
-    """The :class:`patchset.cluster.layout.Layout` of the arguments.
+    """The :class:`patchset.cluster.layout.Layout` for the arguments.
 
-    :raises patchset.errors.UsageError: they do not fit together
+    :raises patchset.errors.UsageError: the arguments conflict
     """
     return layout.Layout(
         nodes=args.nodes,
@@ -134,22 +137,22 @@ def _up(args):
 
 
 def _wait(running):
-    """Tell of nodes that end, for ever.
+    """Report nodes that have stopped, until HAProxy stops.
 
-    :raises patchset.errors.Error: HAProxy has ended
+    :raises patchset.errors.Error: HAProxy has stopped
     """
     gone = set()
     while running.balancer.is_running:
         for one in running.nodes:
             if not one.is_running and one.name not in gone:
                 gone.add(one.name)
-                progress.step(f'{one.name} has ended; the others go on')
+                progress.step(f'{one.name} has stopped; the others continue')
         time.sleep(0.5)
-    raise errors.Error('HAProxy ended by itself')
+    raise errors.Error('HAProxy has stopped unexpectedly')
 
 
 def _tell(known, running):
-    """Print what an operator needs."""
+    """Print how to use the cluster."""
     last = known['nodes'][-1]
     client = shlex.quote(str(running.nodes[0].environment.bin / 'openstack'))
     lines = [
@@ -162,9 +165,9 @@ def _tell(known, running):
         f'  . {known["openrc"]}',
         f'  {client} token issue',
         '  ./ks cluster status',
-        f'  ./ks cluster drain {last["name"]}    # no new requests for it',
+        f'  ./ks cluster drain {last["name"]}    # no new requests to it',
         f'  kill {last["pid"]}    # stops {last["name"]}',
-        '  ./ks cluster down    # stops all, as Ctrl-C does here',
+        '  ./ks cluster down    # stops the cluster, as Ctrl-C does here',
     ]
     progress.say('\n'.join(lines))
     sys.stdout.flush()

@@ -88,7 +88,7 @@ class ClusterTestCase(testtools.TestCase):
         self.assertEqual(0, process.wait(PATIENCE))
         self.assertEqual(0, self.status())
         self.assertEqual([], os.listdir(self.temporary))
-        self.assertIn('no cluster runs', self.ks('status')[1])
+        self.assertIn('no cluster is running', self.ks('status')[1])
 
     def test_interrupted_while_it_starts(self):
         process = subprocess.Popen(

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clusters of three nodes whose parts fail, under load.
+"""Clusters of three nodes whose components fail under load.
 
-Nothing that was revoked may be accepted past its bound: with a common cache at
-once, and after ``[revoke] sync_interval`` where each node has a memcached of
-its own, or one fails. Nothing good may be refused, and nothing lost.
-``KS_SECONDS`` is how long each part is away, and how long the load goes on
-afterwards.
+No revoked token may be accepted past its bound: immediately with a shared
+cache, and after ``[revoke] sync_interval`` if each node has its own memcached
+or a memcached fails. No good token may be rejected, and no change lost.
+``KS_SECONDS`` is the number of seconds for which a component is unavailable,
+and for which the load continues afterwards.
 """
 
 import os
@@ -19,22 +19,22 @@ from patchset.cluster import faults
 from patchset.cluster import layout
 
 SECONDS = float(os.environ.get('KS_SECONDS', 2))
-BOUND = 2  # seconds, of sync_interval
-SLACK = 1.0  # seconds that a request may be under way when all is well again
-# Nobody may notice these.
+BOUND = 2  # sync_interval, in seconds
+SLACK = 1.0  # seconds that a request may take after the recovery
+# These must not fail any request.
 _SMOOTH = ('nothing', 'node drained, killed', 'HAProxy reloaded')
 
 
 class _Faults:
-    """What holds for each cluster; a subclass lays it out."""
+    """Checks for each cluster; subclasses define the layout."""
 
     layout = {}
-    # Keystone's own default keeps a memcached out for five minutes.
+    # By default, Keystone bypasses a failed memcached for five minutes.
     options = {'cache': {'memcache_dead_retry': 1}}
     revoke = {'revoke': {'sync_interval': BOUND}}
 
     def endure(self, *names, **more):
-        """What faults do to a cluster; see patchset.cluster.faults."""
+        """Start a cluster and inject faults; see patchset.cluster.faults."""
         chosen = layout.Layout(**{**self.layout, **more})
         options = {**self.options}
         if chosen.kind == 'patched':
@@ -46,7 +46,7 @@ class _Faults:
             return faults.endure(running, names, SECONDS, BOUND)
 
     def check(self, *names):
-        """Have faults happen, and hold the patched nodes to what is said."""
+        """Inject faults, and check the requirements on patched nodes."""
         found, lost = self.endure(*names)
         for name, one in found.items():
             self.assertEqual(0, one['accepted'], (name, one))
@@ -60,7 +60,7 @@ class _Faults:
 
 
 class FarGaleraFaultTests(_Faults, testtools.TestCase):
-    """Each region has a node, a memcached and a server of Galera."""
+    """Each region has a node, a memcached and a Galera server."""
 
     layout = {
         'regions': 3, 'rtt': 100, 'database': 'galera', 'cache': 'per-node',
@@ -69,7 +69,7 @@ class FarGaleraFaultTests(_Faults, testtools.TestCase):
     def setUp(self):
         super().setUp()
         if os.geteuid():
-            self.skipTest('network namespaces need root')
+            self.skipTest('network namespaces require root')
 
     def test_one_fault_of_each_kind(self):
         self.check(
@@ -79,7 +79,7 @@ class FarGaleraFaultTests(_Faults, testtools.TestCase):
 
 
 class FarRingFaultTests(_Faults, testtools.TestCase):
-    """The regions have a ring of memcached in common."""
+    """The regions share a ring of memcached servers."""
 
     layout = {
         'regions': 3, 'rtt': 100, 'database': 'galera', 'cache': 'ring',
@@ -88,21 +88,21 @@ class FarRingFaultTests(_Faults, testtools.TestCase):
     def setUp(self):
         super().setUp()
         if os.geteuid():
-            self.skipTest('network namespaces need root')
+            self.skipTest('network namespaces require root')
 
     def test_faults(self):
         self.check()
 
 
 class SharedCacheFaultTests(_Faults, testtools.TestCase):
-    """Near each other, with one memcached."""
+    """One region with one memcached."""
 
     def test_faults(self):
         self.check()
 
 
 class RingFaultTests(_Faults, testtools.TestCase):
-    """Near each other, with a ring of memcached, on PostgreSQL."""
+    """One region with a ring of memcached servers, on PostgreSQL."""
 
     layout = {'cache': 'ring', 'database': 'postgresql'}
 
@@ -111,7 +111,7 @@ class RingFaultTests(_Faults, testtools.TestCase):
 
 
 class PerNodeFaultTests(_Faults, testtools.TestCase):
-    """Near each other, with a memcached each."""
+    """One region with one memcached for each node."""
 
     layout = {'cache': 'per-node'}
 
@@ -119,6 +119,6 @@ class PerNodeFaultTests(_Faults, testtools.TestCase):
         self.check()
 
     def test_stock_would_not_pass(self):
-        # This shows that the other tests can fail.
+        # Shows that the other tests can fail.
         found, lost = self.endure('node killed', kind='stock')
         self.assertLess(0, found['node killed']['accepted'] + len(lost))

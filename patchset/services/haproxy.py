@@ -12,7 +12,7 @@ from patchset import errors
 from patchset.services import server
 
 BACKEND = 'keystone'
-PATIENCE = 60  # seconds for a reload, and for servers to be up
+PATIENCE = 60  # seconds for a reload, and for state changes of servers
 _CONFIGURATION = """\
 global
     maxconn 2000
@@ -49,14 +49,14 @@ frontend statistics
 
 
 class HAProxy(server.Server):
-    """An HAProxy that hands requests to its servers in turn.
+    """An HAProxy that distributes requests to its servers by round robin.
 
-    One that fails two health checks, or that is drained, gets none.
+    A server that fails two health checks, or is drained, receives none.
 
-    :param folder: where to make the server's temporary folder
+    :param folder: parent of the server's temporary folder
     :param servers: {name: TCP port on 127.0.0.1}
-    :param port: TCP port to listen on; None is a free one
-    :param path: what the health checks ask for
+    :param port: TCP port to listen on; None selects a free one
+    :param path: path of the health checks
     """
 
     name = 'haproxy'
@@ -72,53 +72,57 @@ class HAProxy(server.Server):
 
     @property
     def statistics(self):
-        """Address of the page with the statistics."""
+        """URL of the statistics page."""
         return f'http://127.0.0.1:{self._statistics}/'
 
     @property
     def runtime(self):
-        """Path of the socket that takes commands."""
+        """Path of the runtime socket, which accepts commands."""
         return self.folder / 'runtime'
 
     def states(self):
-        """What HAProxy thinks of its servers.
+        """The states of the servers.
 
-        :returns: {name: ``UP``, ``DOWN``, ``DRAIN`` or another of its words}
+        :returns: {name: ``UP``, ``DOWN``, ``DRAIN`` or another state}
         """
         return states(self.runtime)
 
     def set_state(self, name, state):
-        """Put a server into a state: ``ready``, ``drain`` or ``maint``."""
+        """Set the state of a server: ``ready``, ``drain`` or ``maint``."""
         set_state(self.runtime, name, state)
 
     def wait_for(self, wanted):
-        """Wait until servers are in their states.
+        """Wait until servers have the given states.
 
-        :param wanted: {name: the word of :meth:`states`}
-        :raises patchset.errors.Error: they are not in time
+        :param wanted: {name: state}, as returned by :meth:`states`
+        :raises patchset.errors.Error: they do not reach them in time
         """
         deadline = time.monotonic() + PATIENCE
         while not wanted.items() <= (found := self.states()).items():
             if time.monotonic() > deadline:
-                raise errors.Error(f'haproxy: {found}, not {wanted}')
+                raise errors.Error(
+                    f'haproxy: states {found}, expected {wanted}'
+                )
             time.sleep(0.05)
 
     def drain(self, name):
-        """Let a server have no new requests, and wait for those it has.
+        """Send no new requests to a server, and wait for its current ones.
 
-        :raises patchset.errors.Error: they are not over in time
+        :raises patchset.errors.Error: they do not complete in time
         """
         self.set_state(name, 'drain')
         deadline = time.monotonic() + PATIENCE
         while int(_rows(self.runtime)[name]['scur']):
             if time.monotonic() > deadline:
-                raise errors.Error(f'haproxy: {name} still has requests')
+                raise errors.Error(
+                    f'haproxy: {name} still has active requests'
+                )
             time.sleep(0.05)
 
     def reload(self):
-        """Have other processes read the configuration and take over.
+        """Reload the configuration, which starts a new worker process.
 
-        :raises patchset.errors.Error: none did in time
+        :raises patchset.errors.Error: it did not start in time
         """
         before = self._worker()
         self._process.send_signal(signal.SIGUSR2)
@@ -129,7 +133,7 @@ class HAProxy(server.Server):
             time.sleep(0.05)
 
     def _worker(self):
-        """Process id of the one that serves; None while none answers."""
+        """Process id of the current worker; None if none responds."""
         try:
             lines = ask(self.runtime, 'show info').splitlines()
         except errors.Error:
@@ -154,7 +158,7 @@ class HAProxy(server.Server):
             statistics=self._statistics,
         )
         path = self._write('haproxy.cfg', text)
-        # Its master stays the same when it reloads.
+        # The master process is not replaced by a reload.
         return [child.find('haproxy'), '-W', '-f', path]
 
     def _answers(self):
@@ -166,10 +170,10 @@ class HAProxy(server.Server):
 
 
 def states(path):
-    """What an HAProxy thinks of its servers; see :meth:`HAProxy.states`.
+    """The states of the servers of an HAProxy; see :meth:`HAProxy.states`.
 
-    :param path: of its runtime socket
-    :raises patchset.errors.Error: it does not answer
+    :param path: path of its runtime socket
+    :raises patchset.errors.Error: it does not respond
     """
     return {
         name: row['status'].partition(' ')[0]
@@ -189,11 +193,11 @@ def _rows(path):
 
 
 def set_state(path, name, state):
-    """Put a server of an HAProxy into a state.
+    """Set the state of a server of an HAProxy.
 
-    :param path: of its runtime socket
+    :param path: path of its runtime socket
     :param state: ``ready``, ``drain`` or ``maint``
-    :raises patchset.errors.Error: HAProxy's own message
+    :raises patchset.errors.Error: HAProxy reported an error
     """
     answer = ask(path, f'set server {BACKEND}/{name} state {state}').strip()
     if answer:
@@ -201,9 +205,9 @@ def set_state(path, name, state):
 
 
 def ask(path, command):
-    """The answer to one command on a runtime socket.
+    """Send a command to a runtime socket and return the response.
 
-    :raises patchset.errors.Error: nobody answers there
+    :raises patchset.errors.Error: HAProxy does not respond
     """
     try:
         with socket.socket(socket.AF_UNIX) as one:
@@ -212,4 +216,4 @@ def ask(path, command):
             one.sendall(f'{command}\n'.encode())
             return b''.join(iter(lambda: one.recv(65536), b'')).decode()
     except OSError as error:
-        raise errors.Error(f'no HAProxy answers at {path}: {error}')
+        raise errors.Error(f'HAProxy does not respond at {path}: {error}')

@@ -32,12 +32,12 @@ class WordsTestCase(testtools.TestCase):
         self.assertRefused(2, 'drain and ready take a node', 'drain')
         self.assertRefused(2, 'drain and ready take a node', 'up', 'node1')
         self.assertRefused(2, 'not allowed', 'up', '--mixed', '--stock')
-        self.assertRefused(2, 'one region', 'up', '--rtt', '100')
+        self.assertRefused(2, 'more than one region', 'up', '--rtt', '100')
         self.assertRefused(2, 'invalid choice', 'up', '--cache', 'none')
 
     def test_nothing_runs(self):
         for words in (['status'], ['down'], ['drain', 'node1']):
-            self.assertRefused(1, 'no cluster runs', *words)
+            self.assertRefused(1, 'no cluster is running', *words)
 
 
 class RecordTestCase(testtools.TestCase):
@@ -98,7 +98,7 @@ class RecordTestCase(testtools.TestCase):
         with record.Record(self.folder) as one:
             text = '\n'.join(record.text(one.write(self.cluster())))
         for words in (
-            '2 region(s), 100 ms from one to another and back',
+            '2 region(s), 100 ms round trip time between regions',
             'node1   UP     region 1, patched, http://127.0.0.1:1001,',
             'node2   DOWN   region 2, stock, http://127.0.0.1:1002,',
             'http://127.0.0.1:8/',
