@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Charts of the experiments with a cluster."""
+"""Charts of the cluster experiments."""
 
 from bench import drawing
 from bench import propagation as measuring
@@ -8,9 +8,9 @@ from bench import summary
 
 
 def propagation(points):
-    """Seconds until the last node refused a token.
+    """Seconds until the last node rejected a token.
 
-    :param points: what :func:`bench.propagation.run` gave
+    :param points: what :func:`bench.propagation.run` returned
     :returns: list of (caption, SVG)
     """
     figure, (panel,) = drawing.grid(1)
@@ -31,10 +31,9 @@ def propagation(points):
     drawing.from_zero(panel)
     panel.legend()
     caption = (
-        'From the answer to the revocation of a token to the first request '
-        'that the last of the other nodes refused, by arrangement of the '
-        f'caches and distance; {measuring.LIMIT} s and more are shown as '
-        f'{measuring.LIMIT}.'
+        'Time from the response to a revocation to the first request rejected '
+        'by the last of the other nodes, by cache arrangement and round trip '
+        f'time; {measuring.LIMIT} s and more are shown as {measuring.LIMIT}.'
     )
     return [(caption, drawing.svg(figure, 'propagation'))]
 
@@ -42,7 +41,7 @@ def propagation(points):
 def faults(points):
     """Share of failed requests for each fault.
 
-    :param points: what :func:`bench.faults.run` gave
+    :param points: what :func:`bench.faults.run` returned
     :returns: list of (caption, SVG), one for each cluster
     """
     found = []
@@ -65,8 +64,8 @@ def faults(points):
                 hatch='//' if side == 'stock' else None,
             )  # fmt: skip
         panel.set_yticks(range(len(rows)), [row['fault'] for row in rows])
-        panel.set_xlabel('per cent of the requests that failed')
+        panel.set_xlabel('percentage of failed requests')
         panel.legend()
-        caption = f'Requests that failed while and after a fault: {case}.'
+        caption = f'Requests that failed during and after a fault: {case}.'
         found.append((caption, drawing.svg(figure, f'faults {case}')))
     return found

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What clients of a cluster notice while a part of it fails.
+"""Effect on clients when a component of a cluster fails.
 
-Three nodes behind HAProxy, patched and then stock, under the load of
-:mod:`patchset.cluster.load`; one fault after the other, see
-:mod:`patchset.cluster.faults`. What is away is away for some seconds, and the
-load goes on for as long after it.
+Three nodes behind HAProxy, stock and then patched, are under the load of
+:mod:`patchset.cluster.load`. The faults of :mod:`patchset.cluster.faults` are
+injected one after the other. A component is unavailable for several seconds,
+and the load continues for the same time afterwards.
 
 ``near``
     One region, MariaDB and one memcached.
 ``far``
-    Three regions, 100 ms from each other, with a server of Galera and a
-    memcached each.
+    Three regions with a round trip time of 100 ms, a Galera server and a
+    memcached in each.
 ``ring``
     One region, PostgreSQL and three memcached that share the keys.
 """
@@ -23,7 +23,7 @@ from patchset.cluster import cluster
 from patchset.cluster import faults
 from patchset.cluster import layout
 
-QUESTION = 'What do clients notice when a part of a cluster fails?'
+QUESTION = 'Effect on clients when a component of a cluster fails'
 CASES = {
     'near': {},
     'far': {
@@ -34,9 +34,9 @@ CASES = {
 _ALL_OF_THEM = ('mariadb', 'galera', 'postgresql')
 DATABASES = {'small': _ALL_OF_THEM, 'full': _ALL_OF_THEM}
 SECONDS = {'small': 3, 'full': 10}
-INTERVAL = 2  # seconds, of [revoke] sync_interval
+INTERVAL = 2  # [revoke] sync_interval, in seconds
 _SIDES = ('stock', 'patched')
-# Keystone's default keeps a memcached out for five minutes.
+# By default, Keystone bypasses a failed memcached for five minutes.
 _OPTIONS = {'cache': {'memcache_dead_retry': 1}}
 _AT_THE_END = 'after all of them'
 
@@ -45,7 +45,7 @@ def run(plan):
     """Run the experiment.
 
     :param plan: a :class:`bench.plan.Plan`
-    :returns: what :func:`points` gives
+    :returns: what :func:`points` returns
     """
     measured = {}
     for case in plan.cases or CASES:
@@ -63,13 +63,13 @@ def run(plan):
 
 
 def points(measured):
-    """Put the sides beside each other.
+    """Combine the results of both sides.
 
     :param measured: {(case, side): what :func:`patchset.cluster.faults.endure`
-        gives}
+        returns}
     :returns: list of dicts, one per case and fault: ``case``, ``fault``, and
-        for each side what ``endure`` gives of that; the last one of a case
-        has ``lost`` alone: what was lost after all faults, a number
+        for each side what ``endure`` returns for it; the last one of a case
+        only has ``lost``, the number of losses after all faults
     """
     found = []
     for case in dict.fromkeys(about[0] for about in measured):

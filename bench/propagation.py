@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How soon the other nodes refuse a token that one has revoked.
+"""Time until all nodes reject a token that one node has revoked.
 
-Three nodes in three regions. Tokens are issued by the first and validated at
-each, twice. Then the first one revokes them, and from its answer on the others
-are asked until they refuse. What counts is when the first request began that
-was refused, at the last of the nodes; that is 0 where each refused the first
-one.
+There are three nodes in three regions. The first node issues tokens, which are
+validated twice at each node. It then revokes them, and from its response on,
+they are validated at the other nodes until these reject them. The result is
+the start time of the first rejected request at the last node; it is 0 if each
+node rejected the first request.
 
 ``shared`` and ``ring``
     One memcached, or three that share the keys, for all nodes.
 ``per-node``
-    A memcached for each, which the others do not see; ``[revoke]
-    sync_interval`` at its default of 10 seconds.
+    One memcached for each node, not used by other nodes; ``[revoke]
+    sync_interval`` has its default of 10 seconds.
 ``per-node-1s``
-    The same with one second.
+    The same with a ``sync_interval`` of one second.
 """
 
 import concurrent.futures
@@ -29,7 +29,7 @@ from patchset.cluster import asking
 from patchset.cluster import cluster
 from patchset.cluster import layout
 
-QUESTION = 'How soon does every node refuse a revoked token?'
+QUESTION = 'Time until every node rejects a revoked token'
 CASES = {
     'shared': ('shared', {}),
     'ring': ('ring', {}),
@@ -41,8 +41,8 @@ DELAYS = {'small': (0, 100), 'full': (0, 100, 300)}  # milliseconds
 TOKENS = {'small': 12, 'full': 60}
 AT_ONCE = 12
 NODES = 3
-LIMIT = 30  # seconds after which nobody waits for a refusal
-_PAUSE = 0.1  # seconds between two questions to a node
+LIMIT = 30  # maximum time in seconds to wait for a rejection
+_PAUSE = 0.1  # seconds between two requests to a node
 _TWICE = 2
 
 
@@ -50,7 +50,7 @@ def run(plan):
     """Run the experiment.
 
     :param plan: a :class:`bench.plan.Plan`
-    :returns: what :func:`points` gives
+    :returns: what :func:`points` returns
     """
     measured = {}
     for case in plan.cases or CASES:
@@ -66,12 +66,12 @@ def run(plan):
 
 
 def sides_of(case):
-    """The sides that a case has: stock has no ``sync_interval``."""
+    """The sides of a case: stock has no ``sync_interval``."""
     return ('patched',) if CASES[case][1] else ('stock', 'patched')
 
 
 def _of_side(plan, case, side):
-    """For each delay, what :func:`measure` gives."""
+    """For each delay, what :func:`measure` returns."""
     cache, options = CASES[case]
     wanted = layout.Layout(
         nodes=NODES,
@@ -87,18 +87,19 @@ def _of_side(plan, case, side):
 
 
 def measure(running, count):
-    """Revoke so many tokens, a few at once.
+    """Revoke tokens, several of them concurrently.
 
     :param running: a :class:`patchset.cluster.cluster.Cluster`
-    :returns: for each token, the seconds from the answer to its revocation
-        until the last node refused it, or None if that took longer than
-        :data:`LIMIT`; and the seconds that the revocation itself took
+    :param count: number of tokens
+    :returns: for each token, the seconds from the response to its revocation
+        until the last node rejected it, or None if that took longer than
+        :data:`LIMIT`; and the duration of the revocation in seconds
     """
     nodes = asking.nodes(running)
     caller = asking.token(nodes[0], running.password)
 
     def one(_):
-        # The others revoke none: stock forgets all tokens whenever it does.
+        # Only this node revokes: a revocation flushes stock's cached tokens.
         here, *others = nodes
         token = asking.token(here, running.password)
         for _ in range(_TWICE):
@@ -116,12 +117,12 @@ def measure(running, count):
 
 
 def refused_after(nodes, caller, token, since):
-    """Ask nodes, all at once, until each has refused a token.
+    """Validate a token at all nodes concurrently, until each rejects it.
 
-    :param since: when it was revoked, seconds of the monotonic clock
-    :returns: seconds until the request began that the last one refused, 0
-        where each refused the first one; None if one did not within
-        :data:`LIMIT`
+    :param since: time of the revocation, in seconds of the monotonic clock
+    :returns: seconds until the start of the first rejected request at the last
+        node, 0 if each node rejected its first request; None if a node did
+        not reject the token within :data:`LIMIT`
     """
 
     def ask(one):
@@ -140,13 +141,13 @@ def refused_after(nodes, caller, token, since):
 
 
 def points(measured):
-    """Sum up the tokens.
+    """Summarize the results of the tokens.
 
-    :param measured: {(case, delay, side): what :func:`measure` gives}
+    :param measured: {(case, delay, side): what :func:`measure` returns}
     :returns: list of dicts, one per case and delay: ``case``, ``delay``, and
-        for each side ``median`` and ``most`` (seconds; None is longer than
-        :data:`LIMIT`), ``tokens``, ``late`` (the seconds of each) and
-        ``revoking`` (median seconds of a revocation)
+        for each side ``median`` and ``most`` (in seconds; None is longer than
+        :data:`LIMIT`), ``tokens``, ``late`` (the seconds of each token) and
+        ``revoking`` (median duration of a revocation in seconds)
     """
     found = []
     for case, delay in dict.fromkeys(about[:2] for about in measured):

@@ -689,7 +689,7 @@ class ReportTestCase(testtools.TestCase):
             'galera, 100 ms away, 10 at once',
             'rounds of writes per second',
             'per cent of the quiet rate',
-            'per cent of the requests that failed',
+            'percentage of failed requests',
             'Abacus & Sons',
             './ks bench mixed --out "<here>"',
             'Deleted 100 events.',
