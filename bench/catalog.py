@@ -32,7 +32,7 @@ from bench import summary
 from bench import table
 from patchset import progress
 
-QUESTION = 'Does the size of the catalog matter?'
+TITLE = 'Effect of the size of the catalog'
 SIZES = {'small': (1, 300), 'full': (1, 100, 300, 1000)}
 SECONDS = {'small': 1, 'full': 2}  # of a slice
 SLICES = {'small': 3, 'full': 4}  # of each size in a round

@@ -2,7 +2,7 @@
 
 """The experiments by name, in the order in which all of them are run.
 
-Each module has a ``QUESTION``, a function ``run`` that takes a
+Each module has a ``TITLE``, a function ``run`` that takes a
 :class:`bench.plan.Plan` and returns points, and a function ``text`` that
 makes a table of them. Their chart is the function of the same name in
 :mod:`bench.charts`. Those that need nothing but the API have a function

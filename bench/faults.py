@@ -23,7 +23,7 @@ from patchset.cluster import cluster
 from patchset.cluster import faults
 from patchset.cluster import layout
 
-QUESTION = 'Effect on clients when a component of a cluster fails'
+TITLE = 'Effect on clients when a component of a cluster fails'
 CASES = {
     'near': {},
     'far': {

@@ -17,7 +17,7 @@ from bench import summary
 from bench import table
 from patchset import progress
 
-QUESTION = 'What does the format of the tokens cost?'
+TITLE = 'Cost of the token format'
 
 FORMATS = {'fernet': {}, 'jws': {'token': {'provider': 'jws'}}}
 SECONDS = {'small': 1, 'full': 10}

@@ -45,7 +45,7 @@ from bench import turns
 from bench import writing
 from patchset import progress
 
-QUESTION = 'What do writes that concern others cost the validations?'
+TITLE = 'Cost of unrelated writes for validations'
 CASES = (*rounds.STEADY, *rounds.OWN)
 PACES = {'small': (5,), 'full': (0.2, 1, 5)}  # rounds per second
 LOOP = 'loop'  # the pace of those of one user's own

@@ -30,7 +30,7 @@ from bench import rotation
 from bench import table
 from patchset import progress
 
-QUESTION = 'How much memory does a worker process need?'
+TITLE = 'Memory of a worker process'
 
 KINDS = {'small': ('chain',), 'full': ('audit', 'chain')}
 EVENTS = {'small': (0, 10_000), 'full': (0, 1000, 10_000, 100_000)}

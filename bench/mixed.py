@@ -32,7 +32,7 @@ from bench import table
 from bench import writing
 from patchset import progress
 
-QUESTION = 'What do revocations cost the tokens that are not revoked?'
+TITLE = 'Cost of revocations for tokens that are not revoked'
 # Revocations per second; each is compared with none.
 RATES = {'small': (10, 50), 'full': (1, 5, 10, 20, 50)}
 SECONDS = {'small': 2, 'full': 3}  # of a slice

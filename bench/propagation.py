@@ -29,7 +29,7 @@ from patchset.cluster import asking
 from patchset.cluster import cluster
 from patchset.cluster import layout
 
-QUESTION = 'Time until every node rejects a revoked token'
+TITLE = 'Time until every node rejects a revoked token'
 CASES = {
     'shared': ('shared', {}),
     'ring': ('ring', {}),

@@ -38,7 +38,7 @@ from patchset import child
 from patchset import errors
 from patchset import progress
 
-QUESTION = 'What do expired events cost?'
+TITLE = 'Cost of expired events'
 ROWS = {'small': 50_000, 'full': 1_000_000}
 SECONDS = {'small': 3, 'full': 10}
 REPEATS = {'small': 1, 'full': 3}

@@ -38,7 +38,7 @@ from patchset import pins
 from patchset import progress
 from patchset import system
 
-QUESTION = 'What does a request of S3 through RadosGW cost?'
+TITLE = 'Cost of an S3 request through RadosGW'
 PACKAGES = 'radosgw'  # profile of bindep.txt, which nothing else needs
 KINDS = ('get', 'put', 'list')
 FIRST, VALIDATIONS, HASHED = 'first', 'validations', 'hashed'

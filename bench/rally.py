@@ -46,7 +46,7 @@ from patchset import environment
 from patchset import errors
 from patchset import progress
 
-QUESTION = 'What do whole scenarios take, and how does a distant database do?'
+TITLE = 'Complete scenarios, with a nearby and a distant database'
 
 SCENARIOS = (
     'authenticate_user_and_validate_token',

@@ -70,7 +70,7 @@ def section(result, drawn):
     module = experiments.ALL[result['experiment']]
     caching = {True: 'on', False: 'off', None: 'as it is'}
     parts = [
-        f'<h2>{html.escape(module.QUESTION)}</h2>',
+        f'<h2>{html.escape(module.TITLE)}</h2>',
         f'<p>Experiment <code>{html.escape(result["experiment"])}</code>, '
         f'scale {html.escape(result["scale"])}, token caching '
         f'{caching[result["token_caching"]]}.</p>',

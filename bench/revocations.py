@@ -41,7 +41,7 @@ from bench import table
 from patchset import errors
 from patchset import progress
 
-QUESTION = 'Does the number of live revocation events matter?'
+TITLE = 'Effect of the number of live revocation events'
 COUNTS = {'small': (0, 100, 10_000), 'full': (0, 1000, 10_000, 100_000)}
 CLOUD_COUNTS = (0, 100, 1000)  # tokens revoked at an existing Keystone
 KINDS = {'small': ('chain',), 'full': tuple(events.COLUMNS)}

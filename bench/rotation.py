@@ -21,7 +21,7 @@ from bench import turns
 from bench import writing
 from patchset import progress
 
-QUESTION = 'What do very many tokens cost, and a cloud that changes?'
+TITLE = 'Very many tokens, in a cloud that changes'
 TOKENS = {'small': 500, 'full': 10_000}
 SECONDS = {'small': 2, 'full': 10}
 REPEATS = {'small': 3, 'full': 3}

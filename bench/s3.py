@@ -18,7 +18,7 @@ from bench import summary
 from bench import table
 from patchset import progress
 
-QUESTION = 'What does a signed request cost?'
+TITLE = 'Cost of a signed request'
 KINDS = {'s3tokens': signing.s3, 'ec2tokens': signing.ec2}
 SECONDS = {'small': 1, 'full': 5}
 REPEATS = {'small': 6, 'full': 10}

@@ -36,7 +36,7 @@ from bench import summary
 from bench import table
 from patchset import progress
 
-QUESTION = 'What does it cost that each service validates each token?'
+TITLE = 'Cost of validating each token by each service'
 CASES = service_cases.CASES
 
 

@@ -26,7 +26,7 @@ from bench import summary
 from bench import table
 from patchset import progress
 
-QUESTION = 'What does a token cost, with memcached and without a cache?'
+TITLE = 'Cost of a token, with memcached and without a cache'
 
 CACHES = {'memcached': {}, 'none': {'cache': {'enabled': False}}}
 # What is asked, how many clients ask at once, and how often all together.

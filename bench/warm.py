@@ -26,7 +26,7 @@ from bench import table
 from bench import turns
 from patchset import progress
 
-QUESTION = 'How fast is the answer about a token that is asked for often?'
+TITLE = 'Rate of responses for one frequently validated token'
 LOADS = ('validate', 'version', 'offered')
 SIZES = {'small': (1,), 'full': (1, 300)}
 SECONDS = {'small': 1, 'full': 4}  # of a slice
