@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Revocation events that Keystone writes itself, asked through the API."""
+"""Revocation events that Keystone writes itself, caused through the API."""
 
 import uuid
 

@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the size of the catalog costs those who get it.
+"""Effect of the size of the catalog on the requests that return it.
 
-Catalogs of several sizes are written straight into the tables, and the cache
-is emptied, so that Keystone learns of the change. For each size and side:
+Catalogs of several sizes are written directly into the tables, and the cache
+is flushed, so that Keystone notices the change. For each size and side:
 
 ``validate``
-    GET /v3/auth/tokens of a token of a project, whose answer has the catalog.
+    GET /v3/auth/tokens for a project-scoped token, whose response contains
+    the catalog.
 ``rescope``
-    POST /v3/auth/tokens, a token for another of the same project, by one user
-    again and again: what can be cached is.
+    POST /v3/auth/tokens, which exchanges a token for another one of the same
+    project, repeatedly by one user: everything that can be cached is cached.
 ``first``
     The same for projects that were not requested since the catalog has
-    changed, one after the other: the median of the milliseconds.
+    changed, one after the other: the median in milliseconds.
 
-Sides swap turns from slice to slice, of which each round has several for each
-size. The rate of a size is also divided by that of the same side with one
-endpoint, from the same slice of the same round, and the patched rate by that
-of stock from the same slice; medians of the slices count.
+Sides alternate from slice to slice; each round has several slices for each
+size. The rate of a size is divided by that of the same side with one endpoint,
+from the same slice of the same round. The patched rate is also divided by that
+of stock from the same slice. The results are the medians of the slices.
 """
 
 import dataclasses

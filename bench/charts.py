@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Charts of the experiments: a function each, by the experiment's name."""
+"""Charts of the experiments: one function each, named after the experiment."""
 
 from bench import cluster_charts
 from bench import drawing

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The few requests that set an experiment up."""
+"""Requests that set up an experiment."""
 
 import concurrent.futures
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""An existing Keystone, and the account that is made there to measure it."""
+"""An existing Keystone, and the account created there to measure it."""
 
 import contextlib
 import dataclasses

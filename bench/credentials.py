@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Accounts as the OpenStack clients read them from the environment: OS_*."""
+"""Accounts from the OS_* environment variables, as for OpenStack clients."""
 
 from patchset import errors
 

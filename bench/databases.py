@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the experiments ask of a database, in its own SQL."""
+"""Database operations of the experiments, in the SQL of each database."""
 
 import contextlib
 import re

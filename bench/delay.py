@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""TCP proxies that hand everything on later, as a long line does.
+"""TCP proxies that add a delay, as a long-distance connection does.
 
-The first line on standard input is a JSON list of proxies: [where it listens,
-where it leads, whether it is long]. A place is a port of 127.0.0.1, 0 for a
-free one, or the path of a Unix socket, which leads from one network namespace
-to another. The answer is the list of the places where they listen. Each
-further line is a number of milliseconds, by which each chunk of bytes is late
-on the long ones from then on: in order, and in both directions. Many may be
-under way at once, so that the line is long, and not slow.
+The first line on standard input is a JSON list of proxies: [place to listen
+on, place to connect to, whether it has the delay]. A place is a port of
+127.0.0.1, 0 for a free one, or the path of a Unix socket, which connects two
+network namespaces. The response is the list of the places on which they
+listen. Each further line is a number of milliseconds, by which each chunk of
+bytes is delayed from then on, in order and in both directions. Multiple chunks
+can be in transit, so that the delay does not limit the bandwidth.
 """
 
 import asyncio

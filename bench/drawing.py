@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the charts are made of: panels, lines, bars, and SVG for a page.
+"""Parts of the charts: panels, lines, bars, and SVG for a page.
 
-Only this module needs matplotlib.
+Only this module requires matplotlib.
 """
 
 import io

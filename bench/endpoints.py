@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Catalogs and projects that are written straight into the tables."""
+"""Catalogs and projects that are written directly into the tables."""
 
 _PER_SERVICE = 15  # endpoints: three interfaces in each of five regions
 

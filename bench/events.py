@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Revocation events that are written straight into the table.
+"""Revocation events that are written directly into the table.
 
-They name tokens, chains, users and so on that no token under test has. Those
-that Keystone has written itself can be kept aside, and come first then.
+They do not match any token under test. Events written by Keystone itself can
+be saved, and are then inserted first.
 """
 
 COLUMNS = {

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The experiments by name, in the order in which all of them are run.
+"""The experiments by name, in the order in which ``all`` runs them.
 
 Each module has a ``TITLE``, a function ``run`` that takes a
 :class:`bench.plan.Plan` and returns points, and a function ``text`` that
-makes a table of them. Their chart is the function of the same name in
-:mod:`bench.charts`. Those that need nothing but the API have a function
-``footprint``: of a scale, how many tokens it issues, and how many it revokes.
-``PACKAGES`` is the profile of bindep.txt that an experiment needs and the
-others do not.
+renders them as a table. The chart is the function of the same name in
+:mod:`bench.charts`. Experiments that only require the API have a function
+``footprint``, which returns how many tokens they issue and revoke at a scale.
+``PACKAGES`` is the profile of bindep.txt that only this experiment requires.
 """
 
 import json

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A Galera cluster whose nodes are far from each other.
+"""A Galera cluster with a delay between its nodes.
 
-Each node has a network namespace of its own, where the addresses of the others
-lead, through proxies and Unix sockets, to those very nodes. The first one
-stays in the namespace of this program, where Keystone finds it.
+Each node but the first has its own network namespace. The addresses of the
+other nodes lead to them through proxies and Unix sockets. The first node stays
+in the namespace of this program, where Keystone reaches it.
 """
 
 import contextlib

@@ -2,10 +2,9 @@
 
 """Fernet and JWS tokens: creating them with a password, and validating them.
 
-One client shows how long a request takes, several show how many a second
-there can be. Four Keystones run, stock and patched with each format, take
-turns, and swap them from round to round. Each client validates the same
-token, again and again.
+One client shows the response time, several show the throughput. Four
+Keystones, stock and patched with each format, take turns and change their
+order from round to round. Each client validates the same token repeatedly.
 """
 
 import dataclasses

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""RadosGW in front of both sides, and requests of S3 that are signed."""
+"""RadosGW for both sides, and signed S3 requests."""
 
 import contextlib
 import json

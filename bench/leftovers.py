@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Roles that a load has made, granted to the admin, and not removed.
+"""Roles granted to the admin that a load has created and not removed.
 
-Rally takes a role that it is to delete for gone when the answer is 404, which
-stock also gives about a caller whose role went a moment ago. What stays is in
-each token of the admin from then on, and all that is measured later is slower,
-on that side alone.
+When Rally deletes a role, it takes a 404 response as a sign that the role is
+already deleted. Stock also returns 404 if a role of the caller was deleted
+immediately before. The remaining roles are part of all later tokens of the
+admin, and slow down all later measurements of that side only.
 """
 
 import contextlib

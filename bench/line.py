@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Long lines to servers: a :mod:`bench.delay` that runs beside."""
+"""Connections with a delay: :mod:`bench.delay` in a process of its own."""
 
 import json
 import os

@@ -1,35 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Validations while others write: a cloud that is in use.
+"""Validations during unrelated writes, as in a cloud in use.
 
-Two clients validate 50 tokens in turns, of 20 users in five projects; the one
-that asks is a service. Beside them a process writes what has nothing to do
-with these tokens, at a steady pace (:data:`PACES` per second):
+Two clients validate 50 tokens in turns, of 20 users in five projects; the
+caller is a service user. Concurrently, a process makes changes that do not
+concern these tokens, at a steady rate (:data:`PACES` per second):
 
 ``grants``
-    A user is created, granted a role on a project, the grant is removed, the
-    user deleted.
+    A user is created, granted a role on a project, loses it, and is deleted.
 ``users``
-    A user is created, disabled, deleted.
+    A user is created, disabled, and deleted.
 ``credentials``
     A user creates and deletes an application credential.
 ``projects``
-    The description of a project changes.
+    The description of a project is changed.
 
-Or one ordinary user does so in a loop, as often as it is answered:
+Alternatively, one ordinary user makes changes in a loop, as fast as possible:
 
 ``own-ec2``, ``own-application``
     An EC2 credential, or an application credential, is created and deleted.
 ``own-token``
     A token is issued for a password, and revoked.
 ``own-password``
-    The password is changed, and changed again.
+    The password is changed twice.
 
-The rate is compared with the side's own rate while nothing is written, from a
-slice of the same round, and with stock's of the slice before or after it. The
-pace is the same on both sides; what was reached of it is given. The events
-that one kind of writes leaves are removed before the next. Before each slice
-all tokens are validated.
+The rate is compared with the side's own rate without writes, from a slice of
+the same round, and with stock's rate from the slice before or after it. The
+rate of the writes is the same on both sides; the rate that was reached is
+reported. The events left by one kind of writes are removed before the next.
+Before each slice, all tokens are validated.
 """
 
 import dataclasses

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the measurements ran on: the figures mean nothing without it."""
+"""Description of the machine, which the figures depend on."""
 
 import os
 import pathlib

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Memory of the worker processes: by live events, and by validated tokens.
+"""Memory of the worker processes, by live events and by validated tokens.
 
-Two questions, about stock and patched each:
+Two measurements, on stock and patched:
 
 ``audit``, ``chain``
-    Events of a kind are written into the table, the cache is emptied, and
-    each process validates a token, for which it has to look at the events.
-    The patched Keystone keeps them; stock reads those of chains for each
-    check. Token caching is off, so that stock does check. The small scale has
-    those of chains only.
+    Events of a kind are written into the table, the cache is flushed, and each
+    process validates a token, for which it has to check the events. The
+    patched Keystone keeps them in memory; stock reads those of chains for each
+    check. Token caching is disabled, so that stock does check. The small scale
+    only has events of chains.
 ``tokens``
-    Tokens are validated in turns, until each process has seen each: the
+    Tokens are validated in turns, until each process has validated each: the
     patched Keystone keeps records of them.
 
-The processes are restarted for each question. Their memory is measured after
-the load, in ascending order of the numbers.
+The processes are restarted for each measurement. Their memory is measured
+after the load, in ascending order of the numbers.
 """
 
 import pathlib

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A service behind keystonemiddleware, as its clients see it."""
+"""A service behind keystonemiddleware, as seen by its clients."""
 
 import json
 import pathlib

@@ -2,23 +2,23 @@
 
 """Validations of some tokens while others are revoked.
 
-20 clients validate, each a token of its own. Beside them a process revokes
-other tokens, issued before, at a steady pace. A side's loss is that of its
-rate against its own rate without revocations, measured in the slice of time
-beside it: a machine may get a quarter faster or slower within a minute. Which
-of the two comes first alternates, rounds are repeated, and medians count.
+20 clients validate one token each. Concurrently, a process revokes other
+tokens, which were issued before, at a steady rate. The loss of a side is
+relative to its own rate without revocations, measured in an adjacent slice: a
+machine can become a quarter faster or slower within a minute. The order of the
+two alternates, rounds are repeated, and the results are medians.
 
-The loss is all that the clients notice: what the revocations make slower,
-such as tokens that must be looked up again because a cache was flushed, and
-the revocations' own work, since they are requests to the same processes on
-the same cores. No Keystone revokes for nothing. The two are told apart by
-what one revocation costs that nothing competes with: ``work`` is the share of
-the processes' time that the revocations of a point take at that cost. It is
-an estimate, and it is never subtracted from the loss. The revoking process
-itself costs both sides the same; its processor time is given too.
+The loss is the complete effect on the clients: the effect on other requests,
+such as tokens that are loaded again after a cache was flushed, and the work of
+the revocations themselves, which are requests to the same processes on the
+same cores. To distinguish the two, the cost of a revocation without other load
+is measured: ``work`` is the share of the processes' time that the revocations
+of a point use at that cost. It is an estimate, and is never subtracted from
+the loss. The revoking process has the same overhead on both sides; its CPU
+time is reported as well.
 
-Before each slice the table and the cache are emptied and the clients' tokens
-validated once. Events that are recorded within a slice stay for its length.
+Before each slice, the table and the cache are emptied and the clients' tokens
+are validated once. Events that are recorded in a slice stay until its end.
 """
 
 import statistics

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Load on a server at a rate that does not depend on its answers, by hey."""
+"""Load on a server at a rate independent of its responses, by hey."""
 
 import csv
 import dataclasses

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What one run of an experiment is asked to do."""
+"""The plan of one run of an experiment."""
 
 import dataclasses
 

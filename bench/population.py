@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Users with passwords, made through the API: a project for each few."""
+"""Users with passwords, created through the API, several per project."""
 
 import itertools
 import secrets

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Preparing both sides once for several experiments.
+"""Prepares both sides once for several experiments.
 
-keystone-manage takes longer to make keys, a schema and an admin than some
-experiments measure. Each experiment still gets servers of its own; what their
-databases and state folders hold is what those of the first one held before
-Keystone was started.
+keystone-manage takes longer to create keys, a schema and an admin than some
+experiments take to measure. Each experiment still has its own servers. Their
+databases and state folders have the contents that those of the first
+experiment had before Keystone was started.
 """
 
 import pathlib

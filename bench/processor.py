@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Processor time that a Keystone uses."""
+"""CPU time used by a Keystone."""
 
 import os
 import pathlib

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What expired revocation events cost: in a revocation, and to be removed.
+"""Cost of expired revocation events, for revocations and when pruned.
 
-Two questions:
+Two measurements:
 
 The first revocation
-    How long does ``DELETE /v3/auth/tokens`` take with nothing expired in the
-    table, and with very many expired rows? Before each request the rows are
-    there, the cache was emptied, which also ends any interval in which
-    Keystone would not prune again, and both tokens were validated. As long as
+    The duration of ``DELETE /v3/auth/tokens`` without expired rows in the
+    table, and with a large number of them. Before each request, the rows are
+    in the table; the cache was flushed, which also ends any interval in which
+    Keystone would not prune again; and both tokens were validated. As long as
     the rows are still there afterwards, the request is repeated with another
     token.
 
-Pruning beside load
-    20 clients validate and 5 tokens per second are revoked, in slices of
-    time: with the expired rows there and nothing else, while
-    ``keystone-manage revocation_prune --until-complete`` removes them, and
-    when they are gone. Patched only: stock has no such command. A slice
-    counts as pruning if the command worked from its start to its end.
+Pruning under load
+    20 clients validate and 5 tokens per second are revoked, in slices of time:
+    with the expired rows and no other load, while ``keystone-manage
+    revocation_prune --until-complete`` removes them, and after that. Patched
+    only, as stock has no such command. A slice counts as pruning if the
+    command ran from its start to its end.
 """
 
 import contextlib

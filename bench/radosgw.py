@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Requests of S3 through a RadosGW that asks Keystone who signed them.
+"""S3 requests through a RadosGW that authenticates them with Keystone.
 
-Four clients send small requests, signed by 64 access keys of four users in
+Four clients send small requests, signed with 64 access keys of four users in
 turns: ``get`` and ``put`` of 1 KiB, ``list`` of a bucket of ten objects. With
-its cache ``off``, RadosGW asks Keystone about each, and has a token issued for
-its own password before each of two questions. With room for ``one`` entry it
-keeps that token and asks the two alone, while the keys change. With the cache
-``on`` it asks about each key every few minutes.
+its cache ``off``, RadosGW sends two requests to Keystone for each, and issues
+a token for its own password before each of the two. With ``one`` entry, it
+keeps that token and sends the two only, as the keys change. With the cache
+``on``, it sends requests for each key every few minutes.
 
-``first``: 64 clients come at once, each with a key that is new, to a Keystone
-whose processes and cache have just been restarted. ``validations``: two
-clients validate 50 tokens in turns while the four get objects as fast as they
-are answered.
+``first``: 64 concurrent clients, each with a new key, after Keystone's
+processes and cache have been restarted. ``validations``: two clients validate
+50 tokens in turns, while the four get objects as fast as possible.
 
-Passwords are hashed with 12 rounds of bcrypt, Keystone's default, and patched
-Keystone remembers for a minute that one was right. ``hashed``: objects are got
-with the cache ``off`` while it remembers none, as it does by default.
+Passwords are hashed with 12 bcrypt rounds, the default of Keystone, and
+patched Keystone caches successful checks for a minute. ``hashed``: objects are
+read with the cache ``off`` and without caching of these checks, the default.
 
-Sides swap turns from round to round, and each is compared with stock in the
-same round. What Keystone's processes use of the processors meanwhile is
-divided by the requests of S3.
+Sides alternate from round to round, and each is compared with stock in the
+same round. The CPU time of Keystone's processes is divided by the number of S3
+requests.
 """
 
 import concurrent.futures

@@ -1,34 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rally's scenarios of the identity service, on several databases.
+"""Rally scenarios of the identity service, on several databases.
 
-Those of the study of a Keystone in many regions of 2018, by rally-openstack:
-100 iterations each and more, ten at once, by the admin. How many statements
-read and how many write is asked of the database's own counters, what rally
-removes in the end included.
+The scenarios are those of a study of 2018 of a single Keystone for many
+regions, run by rally-openstack as the admin, ten concurrently. The numbers of
+statements that read and write are taken from the counters of the database, and
+include the cleanup of Rally.
 
-A machine gets a quarter faster or slower from one minute to the next. So the
-iterations come in short rounds: in each, stock and patched run a scenario one
-right after the other, and swap turns from round to round. A process, too, may
-be a tenth faster at one scenario than one that was started a minute before, as
-long as it lives: a round begins with new ones of Keystone and rally, which run
-a few iterations of each scenario before anything is measured. Before a
-scenario, roles that rally has left are removed (:mod:`bench.leftovers`).
+A machine can become a quarter faster or slower from one minute to the next.
+The iterations are therefore run in short rounds: in each, stock and patched
+run a scenario one immediately after the other, and alternate from round to
+round. A process can also be a tenth faster at one scenario than another one
+started a minute before, for its whole lifetime. Each round therefore starts
+with new Keystone and Rally processes, which run a few iterations of each
+scenario before the measurement. Before a scenario, roles left by Rally are
+removed (:mod:`bench.leftovers`).
 
-With the full scale, each database of the plan (:data:`DATABASES` if none is
-named) is measured with no delay and with 100 ms between Keystone and the
-database, or between the nodes of the cluster; with the small one, with no
-delay. ``--delay`` names others.
+At full scale, each database of the plan (:data:`DATABASES` by default) is
+measured with no delay and with 100 ms between Keystone and the database, or
+between the nodes of the cluster; at small scale, with no delay. ``--delay``
+selects other delays.
 
-With a delay there is one client. Of ten, each invalidates what the others are
-about to read, for which they wait many seconds: how often is chance, and runs
-of one side were as far apart as the sides are. What one client waits for is
-the line, always as long, so a few iterations tell, and several databases that
-are far away are measured at once. Cached values are kept for an hour there:
-one that expires costs a fifth of an iteration, and at such a pace many
-iterations of a real cloud lie between two that do. In a cluster only writes
-wait, so there are more rounds, and nothing runs beside them. Keystone goes on
-from round to round.
+With a delay, there is one client. With ten, each invalidates values that the
+others are about to read, and have to wait for, for many seconds. How often
+this happens is random, and runs of one side differed as much as the sides. A
+single client waits for the network, which always takes the same time, so that
+a few iterations are sufficient, and multiple distant databases are measured at
+the same time. Cached values are kept for an hour there: loading an expired one
+takes a fifth of an iteration, and in a real cloud, many iterations at such a
+rate lie between two of these. In a cluster, only writes wait, so there are
+more rounds, without concurrent measurements. Keystone is not restarted between
+these rounds.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One side's Rally, a process of its own environment."""
+"""Rally of one side, as a process in its own environment."""
 
 import contextlib
 import json

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Runs scenarios of Rally, as a process of Rally's own environment.
+"""Runs Rally scenarios, as a process in Rally's own environment.
 
-On standard input, as one line of JSON, the specification of Rally's
-environment. Its files are made in the current folder. It answers ``ready``.
-Each further line is a task for Rally, in JSON; it answers one line with its
-only workload: ``load_duration`` (seconds, null if nothing was run), and
-``iterations``, a list of [seconds, why it failed or null].
+The first line on standard input is the specification of Rally's environment,
+in JSON. Its files are created in the current folder. The response is
+``ready``. Each further line is a task for Rally, in JSON; the response is one
+line with its only workload: ``load_duration`` (seconds, null if nothing was
+run), and ``iterations``, a list of [seconds, reason of the failure or null].
 """
 
 import json

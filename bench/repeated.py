@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How far two runs of the same experiments are from each other.
+"""Differences between two runs of the same experiments.
 
-A figure of one run is worth what a second one gives again. What is compared
-are the ratios: of patched and stock, or of a side and itself. Points that have
-none are left out. Time that the host stole tells both runs apart, although
-rates leave it out (:mod:`bench.steal`): caches are cold, and the order of
-waits changes. Undisturbed measurements are counted separately.
+Only ratios are compared: of patched and stock, or of a side and itself. Points
+without a ratio are left out. Stolen time causes differences, although rates
+exclude it (:mod:`bench.steal`): caches are cold, and the order of waits
+changes. Undisturbed measurements are counted separately.
 """
 
 import math

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One page of all the results in a folder, with everything in it.
+"""A self-contained page with all results in a folder.
 
-Each chart is also written to a file of its own, for use elsewhere. Run with
-matplotlib importable, with two arguments: the folder of the results, and the
-page to write.
+Each chart is also written to a separate file. Run it in an environment with
+matplotlib, with two arguments: the folder with the results, and the page to
+write.
 """
 
 import html
@@ -37,9 +37,8 @@ dd {{ margin: 0; }}
 <h1>{title}</h1>
 <p>Stock and patched Keystone ran at the same time on one machine, with the
 same database server and a memcached each, and took turns under the load of
-ApacheBench, wrk, hey or Rally. What counts is how the two compare; the
-absolute figures are that machine's. Where there is a <em>cloud</em> instead,
-it is one Keystone that ran already.</p>
+ApacheBench, wrk, hey or Rally. Compare the two sides; the absolute figures
+depend on the machine. The side <em>cloud</em> is an existing Keystone.</p>
 {sections}
 </body>
 </html>
@@ -68,7 +67,7 @@ def section(result, drawn):
     :param drawn: what :func:`draw` gave
     """
     module = experiments.ALL[result['experiment']]
-    caching = {True: 'on', False: 'off', None: 'as it is'}
+    caching = {True: 'on', False: 'off', None: 'unchanged'}
     parts = [
         f'<h2>{html.escape(module.TITLE)}</h2>',
         f'<p>Experiment <code>{html.escape(result["experiment"])}</code>, '

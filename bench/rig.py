@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Stock and patched Keystone side by side, on servers of the same kind."""
+"""Stock and patched Keystone at the same time, on servers of the same kind."""
 
 import concurrent.futures
 import contextlib

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Validations of very many tokens, while the cloud changes.
+"""Validations of a large number of tokens, while the cloud changes.
 
-20 clients validate tokens in turns, more than any of them asks for twice in a
-second. ``quiet``: nothing else happens. ``changing``: beside them, 10 tokens
-per second are revoked and a project is created each second, as in a cloud that
-runs tests. Before the first slice all tokens are validated by each process.
+20 clients validate tokens in turns, more than any client requests twice in a
+second. ``quiet``: no other load. ``changing``: concurrently, 10 tokens per
+second are revoked and a project is created each second, as in a cloud that
+runs tests. Before the first slice, all tokens are validated by each process.
 
-Sides swap turns from round to round, and the patched rate is divided by
-stock's rate of the same round; medians of the rounds count.
+Sides alternate from round to round, and the patched rate is divided by stock's
+rate of the same round. The results are medians of the rounds.
 """
 
 import dataclasses

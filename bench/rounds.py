@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rounds of writes, as :mod:`bench.writing` takes them, by name.
+"""Rounds of writes for :mod:`bench.writing`, by name.
 
-Each function takes the admin, anything that has ``url`` and ``credentials``,
-and a user, a :class:`bench.cloud.Account`; it returns the requests of a round.
+Each function takes the admin, which is any object with ``url`` and
+``credentials``, and a user, a :class:`bench.cloud.Account`; it returns the
+requests of a round.
 """
 
 import json

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Signed requests per second that Keystone checks for others.
+"""Rate at which Keystone checks signed requests of other services.
 
-An object store asks ``POST /v3/s3tokens`` about each, a compute cloud ``POST
-/v3/ec2tokens``. Four clients ask at once, each about a credential of its own,
-again and again; the caller is the admin. Sides swap turns from round to round,
-and each is compared with stock in the same round.
+An object store sends ``POST /v3/s3tokens`` for each, a compute cloud ``POST
+/v3/ec2tokens``. Four concurrent clients each use their own credential
+repeatedly; the caller is the admin. Sides alternate from round to round, and
+each is compared with stock in the same round.
 """
 
 import dataclasses

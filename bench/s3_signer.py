@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Signs requests of S3 by boto3, as a process of an environment that has it.
+"""Signs S3 requests with boto3, as a process in an environment that has it.
 
 On standard input, as JSON: ``url`` of the server, a ``bucket``, ``keys`` (list
-of [access key, secret]), the ``kinds`` of requests, and how many of each
-(``count``), which the keys take turns to sign. With ``make`` the bucket and
-its objects are made before. It prints, as JSON: for each kind, the paths with
-their queries.
+of [access key, secret]), the ``kinds`` of requests, and the number of each
+(``count``); the keys are used in turns. With ``make``, the bucket and its
+objects are created first. The output, as JSON, is the list of paths with their
+queries for each kind.
 
-Requests are signed in advance because boto3 would take more of the processors
-than what is measured. No two signatures are alike.
+Requests are signed in advance because boto3 would use more CPU time than what
+is measured. No two signatures are equal.
 """
 
 import itertools

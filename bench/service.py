@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A service behind keystonemiddleware, for uWSGI to load.
+"""A service behind keystonemiddleware, loaded by uWSGI.
 
-The environment's variable SERVICE is a JSON object: the options of the
-middleware auth_token. What passes it is answered with 200 and no more.
+The environment variable SERVICE is a JSON object with the options of the
+auth_token middleware. Requests that pass it are answered with 200.
 """
 
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The cases of :mod:`bench.services`, and what they send."""
+"""The cases of :mod:`bench.services`, and their requests."""
 
 import contextlib
 import dataclasses

@@ -1,31 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Validations as services ask for them: each token once by each service.
+"""Validation of each token by each service.
 
-keystonemiddleware keeps what it has asked for some minutes, so Keystone sees
-each pair of a service and a token once in that time, at whatever process gets
-the request. Tokens are issued for a password, to users with the role
-``member``, right before they are validated. The cases:
+keystonemiddleware caches validated tokens for several minutes, so Keystone
+receives each pair of a service and a token once in that time, at any of its
+processes. Tokens are issued for a password, to users with the role ``member``,
+immediately before they are validated. The cases:
 
 ``services``
     Six services with a token each, of users with the role ``service``,
     validate 300 tokens of 20 users, each pair once: all by the first service,
-    then all by the other five in a random order. Then each pair once more.
+    then all by the other five in a random order. Then each pair is validated
+    once more.
 ``nodes``
-    The same on two nodes with one database and one memcached. They get the
-    requests in turns, and a pair that comes once more goes to the other one.
+    The same on two nodes with one database and one memcached. They receive the
+    requests in turns; the second validation of a pair goes to the other node.
 ``users``
     1,000 tokens of 40 users by one service, and once more.
 ``rescoping``
     Tokens for other tokens, one request after the other.
 ``middleware``
     Requests to a service behind keystonemiddleware, which validates their
-    tokens: one token again and again, at several ``token_cache_time``, and
-    500 tokens that it has not seen, without its cache.
+    tokens: one token repeatedly, with several values of ``token_cache_time``,
+    and 500 new tokens without its cache.
 ``processes``
-    As ``services``, with one process, four and eight in place of two.
+    As ``services``, with one, four and eight processes instead of two.
 
-Stock and patched do each of these one right after the other, and swap turns.
+Stock and patched run each case one immediately after the other, and alternate.
 """
 
 import statistics

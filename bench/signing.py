@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Requests as clients of S3 and EC2 sign them.
+"""Signed requests of S3 and EC2 clients.
 
-They tell no time, so that they never expire.
+They contain no time, so that they do not expire.
 """
 
 import base64

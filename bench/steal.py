@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Processor time that the host of a virtual machine gives to others.
+"""CPU time that the host of a virtual machine uses for something else.
 
-The kernel counts it as steal, see proc_stat(5): something was ready to run
-here, and the host ran something else. It comes in bursts, from nothing to
-nearly all within seconds, so it would hit one side of a comparison and not
-the other. Rates are therefore per second in which this machine ran.
+The kernel counts it as steal, see proc_stat(5): a task was ready to run in the
+virtual machine while the host ran something else. It comes in bursts, from
+nothing to nearly all within seconds, and would affect only one side of a
+comparison. Rates are therefore relative to the time in which this machine ran.
 """
 
 import dataclasses

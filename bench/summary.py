@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Medians, spread and ratios of a measurement that was repeated."""
+"""Medians, spreads and ratios of repeated measurements."""
 
 #: What may be measured, in the order in which it is shown; ``cloud`` is an
 #: existing Keystone, alone.

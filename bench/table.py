@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Results as a table of text."""
+"""Results as a text table."""
 
 from bench import summary
 

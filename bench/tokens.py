@@ -2,18 +2,19 @@
 
 """Creating and validating tokens, with memcached and without a cache.
 
-The requests of the comparison of OpenStack's Liberty and Mitaka of 2016: 200
-tokens are created one after the other, 200 validations follow one another,
-then 1,000 tokens are created and 500 validations made, 20 at once. Tokens are
-asked for with a password; the one that is validated was just issued.
+The requests are those of the comparison of Liberty and Mitaka of 2016: 200
+tokens are created sequentially, followed by 200 sequential validations, then
+1,000 tokens are created and 500 validations made, 20 concurrently. Tokens are
+issued for a password; the validated token was issued immediately before.
 
-Four Keystones run: stock and patched, with ``[cache] enabled`` on and off.
-They take turns, and swap them from run to run. What memcached counts meanwhile
-is divided by the number of requests. The small scale has two runs of a quarter
-of the creations, and four of all the validations: the first ones of each token
-are slow, and the patched side is done in a fraction of a second. Without a
-cache stock takes half a second for a validation, so a run there has a tenth of
-the requests, and the small scale has one run with a fortieth.
+Four Keystones run: stock and patched, with ``[cache] enabled`` set to true and
+false. They take turns and change their order from run to run. The counters of
+memcached are divided by the number of requests. The small scale has two runs
+with a quarter of the creations, and four with all the validations, because the
+first validations of each token are slow, and the patched side completes them
+in a fraction of a second. Without a cache, stock takes half a second for a
+validation, so a run has a tenth of the requests there, and the small scale has
+one run with a fortieth.
 """
 
 import dataclasses

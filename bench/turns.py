@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Load on a server by wrk, whose requests take turns.
+"""Load on a server by wrk, with a list of requests used in turns.
 
 ApacheBench sends the same headers with each request.
 """

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Answers about one token that both sides have answered before.
+"""Responses for a token that both sides have validated before.
 
 ``validate``
-    GET /v3/auth/tokens by 20 clients, as often as they are answered, with a
-    catalog of one endpoint and, at full scale, of 300.
+    GET /v3/auth/tokens by 20 clients, as fast as possible, with a catalog of
+    one endpoint and, at full scale, of 300.
 ``version``
-    GET /v3 without a token: what the server and its WSGI stack can do at most.
+    GET /v3 without a token: the maximum rate of the server and its WSGI stack.
 ``offered``
-    Validations at a steady rate, the same for both sides and less than stock
-    can answer: the response times without queueing.
+    Validations at a steady rate, the same for both sides and lower than the
+    capacity of stock: the response times without queueing.
 
-Sides swap turns from round to round, and the patched rate is divided by
-stock's rate of the slice before or after it; medians of the rounds count.
+Sides alternate from round to round, and the patched rate is divided by stock's
+rate of the slice before or after it. The results are medians of the rounds.
 """
 
 import dataclasses

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes at a steady pace, as a process of its own.
+"""Writes at a steady rate, as a separate process.
 
-On standard input, as one line of JSON: ``host``, ``port`` and ``path`` of the
-API, ``tls`` (whether it is reached so) and ``authority`` (a file of
-certificates, or null for the system's), ``steps`` (the requests of a round),
-``values`` (for each round, what takes the place of ``<name>`` in them),
+The first line on standard input is JSON: ``host``, ``port`` and ``path`` of
+the API, ``tls`` (whether to use TLS) and ``authority`` (a file with
+certificates, or null for those of the system), ``steps`` (the requests of a
+round), ``values`` (for each round, the replacements of ``<name>`` in them),
 ``rate`` (rounds per second, or null for one after the other) and ``seconds``.
-A step is [method, path, headers, body, kept], whose last item says what later
-steps may name: {name: the name of a header, or a list of keys of the JSON
-answer}. ``<unique>`` is another word in each round.
+A step is [method, path, headers, body, kept]; the last item defines names for
+later steps: {name: name of a header, or list of keys in the JSON response}.
+``<unique>`` is a different word in each round.
 
-It answers ``ready``, begins at the next line, and answers one JSON object:
-``done`` and ``failed`` (numbers of rounds), ``rate`` (rounds per second until
-the last answer), ``p50`` and ``p99`` (of their time, in milliseconds), and
-``cpu``, the processor time that it used, in seconds for each second.
+The response is ``ready``. The writes start at the next line. At the end, the
+output is a JSON object: ``done`` and ``failed`` (numbers of rounds), ``rate``
+(rounds per second until the last response), ``p50`` and ``p99`` (of their
+duration, in milliseconds), and ``cpu`` (CPU time used per second).
 
-A round is begun when it is due, whether earlier ones were answered or not, up
-to a limit: a server that cannot keep up is seen by the rate. It is due in the
-middle of its time, so that a slow pace has its rounds within the slice.
+A round starts when it is due, even if earlier ones have not completed, up to a
+limit: the rate shows if a server cannot keep up. It is due in the middle of
+its interval, so that all rounds of a low rate are within the slice.
 """
 
 import concurrent.futures

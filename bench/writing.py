@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes beside a load: what a writer process is told, and what it answers."""
+"""Writes during a load: input and output of a writer process."""
 
 import contextlib
 import json
