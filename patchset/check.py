@@ -11,6 +11,7 @@ from patchset import assemble
 from patchset import dependencies
 from patchset import errors
 from patchset import paths
+from patchset import pins
 from patchset import process
 from patchset import progress
 from patchset import refresh
@@ -48,6 +49,10 @@ def check(pin, source, python, root=paths.ROOT):
     topics = series.load(pin.release, root / 'patches')
     progress.step(f'{pin.release}: {len(topics)} topics')
     headers(topics)
+    if pin.release == max(pins.releases(root / 'patches')):
+        dependencies.sizes(topics, dependencies.MEDIAN_OF_NEWEST)
+    else:
+        dependencies.sizes(topics)
     others = series.elsewhere(pin.release, root / 'patches')
     completeness(pin.release, topics, others, root)
     ownership(topics, others, source, root)
