@@ -174,3 +174,18 @@ class KnownDifferencesTestCase(testtools.TestCase):
         )
         self.assertIsNone(self.topic(self.token('a'), refused))
         self.assertIsNone(self.topic((400, None), self.token('a')))
+
+    def test_the_end_of_an_identity_provider(self):
+        refused = self.token('a'), (404, None)
+        self.note('sign_in_federated', token='t1', provider='idp1')
+        self.note('rescope', token='t2', source='t1')
+        self.note('sign_in_federated', token='t3', provider='idp2')
+        self.assertIsNone(self.topic(*refused))
+
+        self.note('disable_provider', provider='idp1')
+
+        for subject in ('t1', 't2'):
+            self.assertEqual('end-of-trust', self.topic(*refused, subject))
+        for subject in ('t3', 't4'):
+            self.assertIsNone(self.topic(*refused, subject))
+        self.assertIsNone(self.topic((404, None), self.token('a'), 't1'))

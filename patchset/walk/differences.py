@@ -8,6 +8,8 @@ Each stands for a topic: stock answers wrongly there, without any cache.
 _READER = "Can't upgrade a READER transaction to a WRITER"
 _REFUSED = (401, 404)
 _OF_CHAINS = ('revoke', 'revoke_own')  # operations that revoke a chain
+# Operations after which tokens of an identity provider are rejected.
+_OF_PROVIDERS = ('disable_provider', 'delete_protocol', 'delete_provider')
 
 
 class Known:
@@ -18,6 +20,8 @@ class Known:
         # {name of a federated token, or of one made of it: the first one's}
         self._chains = {}
         self._revoked = set()  # names of first ones, of revoked chains
+        self._providers = {}  # {name of a first one: its identity provider's}
+        self._ended = set()  # names of identity providers
 
     def note(self, step):
         """Take a step of the story into account."""
@@ -25,6 +29,9 @@ class Known:
         token = step.arguments.get('token')
         if step.operation == 'sign_in_federated':
             self._chains[token] = token
+            self._providers[token] = step.arguments.get('provider')
+        elif step.operation in _OF_PROVIDERS:
+            self._ended.add(step.arguments['provider'])
         elif step.arguments.get('source') in self._chains:
             self._chains[token] = self._chains[step.arguments['source']]
         elif step.operation in _OF_CHAINS and token in self._chains:
@@ -53,6 +60,12 @@ class Known:
             and _without_audit_ids(stock) == _without_audit_ids(patched)
         ):
             return 'federated-token-chain'
+        # Stock goes on accepting tokens of a provider that is disabled, and
+        # of one that a protocol was deleted of.
+        if patched[0] in _REFUSED and self._ended & {
+            self._providers[root] for root in roots
+        }:
+            return 'end-of-trust'
         return None
 
 
