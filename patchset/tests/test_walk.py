@@ -175,6 +175,19 @@ class KnownDifferencesTestCase(testtools.TestCase):
         self.assertIsNone(self.topic(self.token('a'), refused))
         self.assertIsNone(self.topic((400, None), self.token('a')))
 
+    def test_what_stock_cannot_do_without_a_token(self):
+        message = "Can't upgrade a READER transaction to a WRITER"
+        refused = 400, {'error': {'message': message}}
+        created = 201, {'trust': {}}
+        self.note('add_endpoint', endpoint='e1', project='p1')
+        self.note('delete_service', service='s1')
+        self.assertIsNone(self.topic(None, created))
+
+        self.topic(refused, self.token('a'))
+
+        self.assertEqual('service-deleted', self.topic(None, created))
+        self.assertIsNone(self.topic(created, None))
+
     def test_the_end_of_an_identity_provider(self):
         refused = self.token('a'), (404, None)
         self.note('sign_in_federated', token='t1', provider='idp1')

@@ -22,6 +22,7 @@ class Known:
         self._revoked = set()  # names of first ones, of revoked chains
         self._providers = {}  # {name of a first one: its identity provider's}
         self._ended = set()  # names of identity providers
+        self._lacks_tokens = False  # whether stock could not issue one
 
     def note(self, step):
         """Take a step of the story into account."""
@@ -44,12 +45,16 @@ class Known:
             first answer is stock's
         """
         stock, patched = difference.first, difference.second
+        if stock is None and self._lacks_tokens:
+            # Stock could not issue the token that this step needs.
+            return 'service-deleted'
         if None in (stock, patched):
             return None
         # Stock fails at an association that a deleted service left behind.
         if {'add_endpoint', 'delete_service'} <= self._told and (
             _READER in str(stock)
         ):
+            self._lacks_tokens = True
             return 'service-deleted'
         # Stock has the audit id of a federated token's parent nowhere, and
         # does not revoke the one with the other.
