@@ -45,11 +45,10 @@ class Known:
             first answer is stock's
         """
         stock, patched = difference.first, difference.second
-        if stock is None and self._lacks_tokens:
-            # Stock could not issue the token that this step needs.
-            return 'service-deleted'
         if None in (stock, patched):
-            return None
+            # Stock could not issue the token that this step needs, or that
+            # an earlier one needed, so that a name is there on one side only.
+            return 'service-deleted' if self._lacks_tokens else None
         # Stock fails at an association that a deleted service left behind.
         if {'add_endpoint', 'delete_service'} <= self._told and (
             _READER in str(stock)
