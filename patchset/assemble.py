@@ -173,6 +173,11 @@ def head(tree):
     return git.git(tree, 'rev-parse', 'HEAD').strip()
 
 
+def commits(tree, base=BASE, last='HEAD'):
+    """Ids of the commits of the topics, in the order of the series."""
+    return git.git(tree, 'rev-list', '--reverse', f'{base}..{last}').split()
+
+
 def assert_clean(tree, pin):
     """Stop where assembling anew would lose somebody's work.
 

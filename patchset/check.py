@@ -49,10 +49,8 @@ def check(pin, source, python, root=paths.ROOT):
     topics = series.load(pin.release, root / 'patches')
     progress.step(f'{pin.release}: {len(topics)} topics')
     headers(topics)
-    if pin.release == max(pins.releases(root / 'patches')):
-        dependencies.sizes(topics, dependencies.MEDIAN_OF_NEWEST)
-    else:
-        dependencies.sizes(topics)
+    is_newest = pin.release == pins.newest(root / 'patches')
+    dependencies.sizes(topics, is_newest)
     others = series.elsewhere(pin.release, root / 'patches')
     completeness(pin.release, topics, others, root)
     ownership(topics, others, source, root)

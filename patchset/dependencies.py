@@ -46,11 +46,12 @@ def _refuse(topic, name, why):
     raise errors.Error(f'{topic.path.name}: Depends: {name}: {why}')
 
 
-def sizes(topics, largest_median=MEDIAN):
+def sizes(topics, is_newest):
     """Check how many others each topic depends on.
 
-    :raises patchset.errors.Error: more than :data:`LARGEST`, or a median of
-        more than ``largest_median``
+    :param is_newest: whether they are those of the newest release
+    :raises patchset.errors.Error: more than :data:`LARGEST`, or than
+        :data:`MEDIAN` for the median topic
     """
     found = {
         topic.name: len(export.closure(topics, [topic.name])) - 1
@@ -64,6 +65,7 @@ def sizes(topics, largest_median=MEDIAN):
                 f'{topic.stack}, each may on {largest}'
             )
     median = statistics.median(found.values()) if found else 0
+    largest_median = MEDIAN_OF_NEWEST if is_newest else MEDIAN
     if median > largest_median:
         raise errors.Error(
             f'the median topic depends on {median:g} others, more than '
@@ -109,9 +111,7 @@ class Clone:
     """
 
     def __init__(self, tree, topics, temporary):
-        commits = git.git(
-            tree, 'rev-list', '--reverse', f'{assemble.BASE}..HEAD'
-        ).split()
+        commits = assemble.commits(tree)
         self._commits = [*zip(topics, commits, strict=True)]
         self.folder = temporary / 'clone'
         git.git(tree, 'clone', '--quiet', '--shared', tree, self.folder)

@@ -52,9 +52,7 @@ def picked(tree, topics, only=(), signed_by=None):
     names = [topic.name for topic in topics]
     series.check_names(only, names)
     wanted = closure(topics, only or names)
-    commits = git.git(
-        tree, 'rev-list', '--reverse', f'{assemble.BASE}..HEAD'
-    ).split()
+    commits = assemble.commits(tree)
     with tempfile.TemporaryDirectory() as temporary:
         clone = pathlib.Path(temporary) / 'clone'
         git.git(tree, 'clone', '--quiet', '--shared', '--no-tags', tree, clone)

@@ -37,9 +37,9 @@ def releases(patches=paths.PATCHES):
     return sorted(path.parent.name for path in patches.glob('*/UPSTREAM'))
 
 
-def newest():
+def newest(patches=paths.PATCHES):
     """Name of the release that commands use unless told otherwise."""
-    return releases()[-1]
+    return releases(patches)[-1]
 
 
 def write(pin, patches=paths.PATCHES):

@@ -110,7 +110,7 @@ def _assert_resolved(tree, name=None):
         message = git.git(
             tree, 'show', '-s', '--format=%B', 'CHERRY_PICK_HEAD'
         )
-        name = series.trailers(message, 'Topic')[0].rpartition('/')[2]
+        _, name = series.place(message)
     files = git.names(tree, 'diff', '--name-only', '--diff-filter=U', '-z')
     raise errors.Error(
         f'{name} needs you, in {tree}: {", ".join(files) or "no file"}; '

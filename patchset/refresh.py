@@ -46,14 +46,13 @@ def fold(tree, topic):
 def topics_of(tree, base=assemble.BASE, last='HEAD'):
     """The tree's topics: (commit id, name, message) each, in order."""
     found = []
-    for commit in git.git(
-        tree, 'rev-list', '--reverse', f'{base}..{last}'
-    ).split():
+    for commit in assemble.commits(tree, base, last):
         message = git.git(tree, 'show', '-s', '--format=%B', commit)
-        name = series.trailers(message, 'Topic') or [
-            git.git(tree, 'show', '-s', '--format=%f', commit).strip().lower()
-        ]
-        found.append((commit, name[0].rpartition('/')[2], message))
+        _, name = series.place(message)
+        if not name:
+            name = git.git(tree, 'show', '-s', '--format=%f', commit)
+            name = name.strip().lower()
+        found.append((commit, name, message))
     names = [name for _, name, _ in found]
     for name in names:
         if names.count(name) > 1:
@@ -103,8 +102,7 @@ def read(tree):
 
 def _stack(name, message, before):
     """The stack of a commit: its trailer's, or that of the commit before."""
-    named = series.trailers(message, 'Topic') or ['']
-    stack = named[0].rpartition('/')[0] or before
+    stack = series.place(message)[0] or before
     order = [*series.STACKS]
     if stack not in order:
         raise errors.Error(

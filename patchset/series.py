@@ -103,6 +103,15 @@ def trailers(message, key):
     ]
 
 
+def place(message):
+    """The stack and the name in the ``Topic:`` trailer of a commit.
+
+    :returns: tuple of both, each empty where the trailer lacks it
+    """
+    stack, _, name = ''.join(trailers(message, 'Topic')[:1]).rpartition('/')
+    return stack, name
+
+
 def replace_trailers(message, keys, lines=()):
     """Drop the trailers of ``keys`` from a message, then add ``lines``."""
     head, block = _trailer_block(message)
