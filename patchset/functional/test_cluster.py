@@ -12,6 +12,7 @@ import fixtures
 import testtools
 
 from patchset import paths
+from patchset.functional import commands
 from patchset.services import server
 from patchset.walk import node
 
@@ -51,26 +52,15 @@ class ClusterTestCase(testtools.TestCase):
 
     def up(self, *words):
         """Start a cluster; the process and what it printed."""
-        process = subprocess.Popen(
-            [
-                paths.ROOT / 'ks', 'cluster', 'up', '--port', str(self.port),
-                *words,
-            ],
-            env=self.variables,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )  # fmt: skip
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait, PATIENCE)
-        self.addCleanup(process.kill)
-        lines = []
-        for line in process.stdout:
-            lines.append(line)
-            if './ks cluster down' in line:
-                return process, ''.join(lines)
-        self.fail(''.join(lines))
+        process = commands.start(
+            self,
+            ('cluster', 'up', '--port', str(self.port), *words),
+            self.variables,
+            PATIENCE,
+        )
+        return process, commands.output_until(
+            self, process, r'\./ks cluster down'
+        )
 
     def status(self):
         return node.Node('all', lambda: self.port).ask('GET', '').status

@@ -14,8 +14,8 @@ import fixtures
 import testtools
 
 from patchset import environment
-from patchset import paths
 from patchset import pins
+from patchset.functional import commands
 from patchset.functional import identity_client
 from patchset.services import server
 
@@ -32,12 +32,9 @@ class ServeTestCase(testtools.TestCase):
     def start(self, *arguments, **variables):
         """Start a server; return the process and what it printed."""
         process = self.launch(*arguments, **variables)
-        lines = []
-        for line in process.stdout:
-            lines.append(line)
-            if line.startswith('Press Ctrl-C to stop.'):
-                return process, ''.join(lines)
-        self.fail(''.join(lines))
+        return process, commands.output_until(
+            self, process, r'^Press Ctrl-C to stop\.'
+        )
 
     def launch(self, *arguments, **variables):
         clean = {
@@ -45,22 +42,15 @@ class ServeTestCase(testtools.TestCase):
             for name, value in os.environ.items()
             if not name.startswith('OS_')
         }
-        process = subprocess.Popen(
-            [
-                paths.ROOT / 'ks', 'serve', '--port', str(self.port),
-                '--state', self.state, *arguments,
-            ],
-            env={**clean, **variables},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            # A shell that runs the tests in the background ignores Ctrl-C.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        return commands.start(
+            self,
+            (
+                'serve', '--port', str(self.port), '--state', self.state,
+                *arguments,
+            ),
+            {**clean, **variables},
+            PATIENCE,
         )  # fmt: skip
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait, PATIENCE)
-        self.addCleanup(process.kill)
-        return process
 
     def refused(self, *arguments, **variables):
         """Its exit code and message when it does not even start."""
