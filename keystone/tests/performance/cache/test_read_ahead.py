@@ -1,37 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import http.client
-import logging
 
 import fixtures
 
 from keystone.common.cache import read_ahead
 from keystone.tests.performance.cache import test_round_trips
 from keystone.tests.unit.credential import s3_base
-from keystone.tests.unit.ksfixtures import shared_cache
 
 
-class ReadAheadWorkTests(s3_base.S3TestCase):
+class ReadAheadWorkTests(test_round_trips.RoundTripsMixin, s3_base.S3TestCase):
     """Round trips of requests like one that was there before."""
 
     def setUp(self):
         super().setUp()
-        self.useFixture(shared_cache.SharedCache(self.config_fixture))
         self.useFixture(
             fixtures.MockPatchObject(
                 read_ahead, 'READ_AHEAD', read_ahead.ReadAhead()
             )
         )
-        logger = logging.getLogger('keystone')
-        self.addCleanup(logger.setLevel, logger.level)
-        logger.setLevel(logging.INFO)
-        self.config_fixture.config(group='revoke', prune_interval=0)
-        self.caller = self.get_scoped_token()
-        self.trips = []
-        for name in ('get_many', 'add', 'replace', 'set', 'delete'):
-            self.note(name)
-
-    note = test_round_trips.RoundTripsTests.note
 
     def count(self, ask):
         """The round trips of a request when all is cached."""

@@ -12,10 +12,11 @@ from keystone.tests.unit import test_v3
 _METHODS = ('get_many', 'add', 'replace', 'set', 'delete')
 
 
-class RoundTripsTests(test_v3.RestfulTestCase):
-    """What a request costs, in round trips to the cache server.
+class RoundTripsMixin:
+    """Notes the round trips to a cache server.
 
-    The server is a dictionary in memory, and the calls to it are counted.
+    The server is a dictionary in memory, and the calls to it are noted in
+    ``trips``. There is a token of the ``caller``.
     """
 
     def setUp(self):
@@ -48,6 +49,10 @@ class RoundTripsTests(test_v3.RestfulTestCase):
         self.useFixture(
             fixtures.MockPatchObject(stores.ProcessStore, name, note)
         )
+
+
+class RoundTripsTests(RoundTripsMixin, test_v3.RestfulTestCase):
+    """What a request costs, in round trips to the cache server."""
 
     def count(self, method, token, expected_status):
         """The calls that one request about a token makes."""
@@ -109,10 +114,10 @@ class RoundTripsTests(test_v3.RestfulTestCase):
                 token=parent, project_id=self.project_id
             )
         # The project of the scope, then the parent's facts, which are most of
-        # what the new token rests on.
-        self.assertLessEqual(names.count('get_many'), 4)
-        self.assertEqual(['set'], names[-1:])
-        self.assertEqual({'get_many', 'set'}, set(names))
+        # what the new token rests on; two where they are read ahead.
+        self.assertIn(
+            names, [['get_many'] * number + ['set'] for number in (2, 4)]
+        )
 
     def test_first_validation_of_a_token(self):
         self.config_fixture.config(group='token', cache_on_issue=False)
