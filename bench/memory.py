@@ -28,6 +28,7 @@ from bench import load
 from bench import rig
 from bench import rotation
 from bench import table
+from patchset import child
 from patchset import progress
 
 TITLE = 'Memory of a worker process'
@@ -114,11 +115,9 @@ def of_workers(side):
     :returns: dict of lists, a number of bytes for each process: ``pss``
         (shared pages divided by those who share them) and ``rss``
     """
-    pid = side.keystone.pid
-    children = pathlib.Path(f'/proc/{pid}/task/{pid}/children').read_text()
     texts = [
-        pathlib.Path(f'/proc/{child}/smaps_rollup').read_text()
-        for child in children.split()
+        pathlib.Path(f'/proc/{pid}/smaps_rollup').read_text()
+        for pid in child.children(side.keystone.pid)
     ]
     return {
         name.lower(): [_bytes(name, text) for text in texts]

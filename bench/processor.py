@@ -5,6 +5,8 @@
 import os
 import pathlib
 
+from patchset import child
+
 _TICK = 1 / os.sysconf('SC_CLK_TCK')  # seconds
 
 
@@ -13,11 +15,9 @@ def of_workers(keystone) -> float:
 
     :param keystone: a :class:`patchset.deployment.Deployment`, running
     """
-    pid = keystone.pid
-    children = pathlib.Path(f'/proc/{pid}/task/{pid}/children').read_text()
     return sum(
-        used(pathlib.Path(f'/proc/{child}/stat').read_text())
-        for child in children.split()
+        used(pathlib.Path(f'/proc/{pid}/stat').read_text())
+        for pid in child.children(keystone.pid)
     )
 
 

@@ -46,6 +46,12 @@ def start(command, *, user=None, prefix=(), **options):
     return subprocess.Popen(words, start_new_session=True, **options)
 
 
+def children(pid):
+    """Process ids of the children of a process: a list."""
+    path = pathlib.Path(f'/proc/{pid}/task/{pid}/children')
+    return [int(word) for word in path.read_text().split()]
+
+
 def stop(process, how=signal.SIGTERM, patience=20):
     """End a child of :func:`start` and whatever is left in its group.
 

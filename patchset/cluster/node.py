@@ -3,7 +3,6 @@
 """One Keystone node behind HAProxy."""
 
 import os
-import pathlib
 import signal
 
 from patchset import child
@@ -48,15 +47,9 @@ class Node(deployment.Deployment):
         self.state.note(first.state.record())
         self.prepare()
 
-    def workers(self):
-        """Process ids of the worker processes: a list."""
-        pid = self.pid
-        path = pathlib.Path(f'/proc/{pid}/task/{pid}/children')
-        return [int(one) for one in path.read_text().split()]
-
     def kill_worker(self):
         """Kill one worker process, which uWSGI replaces."""
-        os.kill(self.workers()[0], signal.SIGKILL)
+        os.kill(child.children(self.pid)[0], signal.SIGKILL)
 
     def kill(self):
         """Kill the node; it can be started again."""

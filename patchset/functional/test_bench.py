@@ -448,8 +448,7 @@ def events_of(keystone, token):
 
 def descendants(pid):
     """Ids of the processes below a process."""
-    children = pathlib.Path(f'/proc/{pid}/task/{pid}/children')
-    found = [int(word) for word in children.read_text().split()]
+    found = child.children(pid)
     return found + [below for one in found for below in descendants(one)]
 
 
