@@ -5,11 +5,11 @@
 import json
 import os
 import signal
-import time
 
 from patchset import errors
 from patchset import paths
 from patchset import state
+from patchset import waiting
 from patchset.services import haproxy
 
 PATIENCE = 120  # seconds for a cluster to stop
@@ -90,13 +90,13 @@ class Record:
             stop
         """
         os.kill(self.read()['pid'], signal.SIGTERM)
-        deadline = time.monotonic() + PATIENCE
-        while self._state.is_claimed():
-            if time.monotonic() > deadline:
-                raise errors.Error(
-                    f'the cluster did not stop within {PATIENCE} seconds'
-                )
-            time.sleep(0.1)
+        waiting.until(
+            lambda: not self._state.is_claimed(),
+            PATIENCE,
+            lambda: errors.Error(
+                f'the cluster did not stop within {PATIENCE} seconds'
+            ),
+        )
 
 
 def text(known):

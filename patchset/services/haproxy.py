@@ -5,10 +5,10 @@
 import csv
 import signal
 import socket
-import time
 
 from patchset import child
 from patchset import errors
+from patchset import waiting
 from patchset.services import server
 
 BACKEND = 'keystone'
@@ -97,13 +97,13 @@ class HAProxy(server.Server):
         :param wanted: {name: state}, as returned by :meth:`states`
         :raises patchset.errors.Error: they do not reach them in time
         """
-        deadline = time.monotonic() + PATIENCE
-        while not wanted.items() <= (found := self.states()).items():
-            if time.monotonic() > deadline:
-                raise errors.Error(
-                    f'haproxy: states {found}, expected {wanted}'
-                )
-            time.sleep(0.05)
+        waiting.until(
+            lambda: wanted.items() <= self.states().items(),
+            PATIENCE,
+            lambda: errors.Error(
+                f'haproxy: states {self.states()}, expected {wanted}'
+            ),
+        )
 
     def drain(self, name):
         """Send no new requests to a server, and wait for its current ones.
@@ -111,13 +111,11 @@ class HAProxy(server.Server):
         :raises patchset.errors.Error: they do not complete in time
         """
         self.set_state(name, 'drain')
-        deadline = time.monotonic() + PATIENCE
-        while int(_rows(self.runtime)[name]['scur']):
-            if time.monotonic() > deadline:
-                raise errors.Error(
-                    f'haproxy: {name} still has active requests'
-                )
-            time.sleep(0.05)
+        waiting.until(
+            lambda: not int(_rows(self.runtime)[name]['scur']),
+            PATIENCE,
+            lambda: errors.Error(f'haproxy: {name} still has active requests'),
+        )
 
     def reload(self):
         """Reload the configuration, which starts a new worker process.
@@ -126,11 +124,11 @@ class HAProxy(server.Server):
         """
         before = self._worker()
         self._process.send_signal(signal.SIGUSR2)
-        deadline = time.monotonic() + PATIENCE
-        while self._worker() in (before, None):
-            if time.monotonic() > deadline:
-                raise errors.Error('haproxy did not reload')
-            time.sleep(0.05)
+        waiting.until(
+            lambda: self._worker() not in (before, None),
+            PATIENCE,
+            lambda: errors.Error('haproxy did not reload'),
+        )
 
     def _worker(self):
         """Process id of the current worker; None if none responds."""
