@@ -19,7 +19,6 @@ and the load continues for the same time afterwards.
 from bench import summary
 from bench import table
 from patchset import progress
-from patchset.cluster import cluster
 from patchset.cluster import faults
 from patchset.cluster import layout
 
@@ -34,10 +33,7 @@ CASES = {
 _ALL_OF_THEM = ('mariadb', 'galera', 'postgresql')
 DATABASES = {'small': _ALL_OF_THEM, 'full': _ALL_OF_THEM}
 SECONDS = {'small': 3, 'full': 10}
-INTERVAL = 2  # [revoke] sync_interval, in seconds
 _SIDES = ('stock', 'patched')
-# By default, Keystone bypasses a failed memcached for five minutes.
-_OPTIONS = {'cache': {'memcache_dead_retry': 1}}
 _AT_THE_END = 'after all of them'
 
 
@@ -51,14 +47,11 @@ def run(plan):
     for case in plan.cases or CASES:
         for side in _SIDES:
             progress.step(f'{case}, {side}')
-            wanted = layout.Layout(kind=side, **CASES[case])
-            options = dict(_OPTIONS)
-            if side == 'patched':
-                options['revoke'] = {'sync_interval': INTERVAL}
-            with cluster.Cluster(plan.pin, wanted, options=options) as running:
-                measured[case, side] = faults.endure(
-                    running, faults.of(wanted), SECONDS[plan.scale], INTERVAL
-                )
+            measured[case, side] = faults.run(
+                plan.pin,
+                layout.Layout(kind=side, **CASES[case]),
+                SECONDS[plan.scale],
+            )
     return points(measured)
 
 

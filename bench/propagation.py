@@ -96,12 +96,12 @@ def measure(running, count):
         :data:`LIMIT`; and the duration of the revocation in seconds
     """
     nodes = asking.nodes(running)
-    caller = asking.token(nodes[0], running.password)
+    caller = asking.token(nodes[0], running.account)
 
     def one(_):
         # Only this node revokes: a revocation flushes stock's cached tokens.
         here, *others = nodes
-        token = asking.token(here, running.password)
+        token = asking.token(here, running.account)
         for _ in range(_TWICE):
             for each in nodes:
                 asking.validate(each, caller, token)

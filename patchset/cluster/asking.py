@@ -4,9 +4,8 @@
 
 import http.client
 
+from bench import credentials
 from patchset.walk import node
-
-_DEFAULT = {'domain': {'id': 'default'}}
 
 
 def balancer(cluster):
@@ -24,23 +23,14 @@ def nodes(cluster):
     ]
 
 
-def login(password):
-    """Request body that issues a token for the admin: a dict."""
-    user = {'name': 'admin', 'password': password, **_DEFAULT}
-    return {
-        'auth': {
-            'identity': {'methods': ['password'], 'password': {'user': user}},
-            'scope': {'project': {'name': 'admin', **_DEFAULT}},
-        }
-    }
+def token(one, account):
+    """Issue a token at a node.
 
-
-def token(one, password):
-    """Issue a token for the admin at a node.
-
+    :param account: variables of an openrc, such as those of the admin
     :returns: the token; None if the request failed
     """
-    answer = one.ask('POST', '/auth/tokens', body=login(password))
+    body = credentials.login(account)
+    answer = one.ask('POST', '/auth/tokens', body=body)
     return answer.headers.get('x-subject-token')
 
 

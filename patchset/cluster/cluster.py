@@ -2,7 +2,6 @@
 
 """A running cluster: Keystone nodes, HAProxy, database and caches."""
 
-import contextlib
 import pathlib
 import tempfile
 
@@ -13,12 +12,13 @@ from patchset import progress
 from patchset import trees
 from patchset.cluster import databases
 from patchset.cluster import node
+from patchset.services import group
 from patchset.services import haproxy
 from patchset.services import memcached
 from patchset.services import server
 
 
-class Cluster:
+class Cluster(group.Group):
     """Keystone nodes behind one endpoint; a context manager.
 
     The thread that enters it must live as long as the block, because the
@@ -32,11 +32,11 @@ class Cluster:
     """
 
     def __init__(self, pin, layout, port=None, options=None):
+        super().__init__()
         self.pin = pin
         self.layout = layout
         self._port = port
         self._options = options or {}
-        self._stack = contextlib.ExitStack()
         self._folder = None
         self._venv = None
         self._ports = []  # of the nodes
@@ -47,26 +47,15 @@ class Cluster:
         self.balancer = None  # a patchset.services.haproxy.HAProxy
         self.nodes = []  # a patchset.cluster.node.Node each
 
-    def __enter__(self):
-        try:
-            self._start()
-        except BaseException:
-            self._stack.close()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self._stack.close()
-
     @property
     def url(self):
         """URL of the API, including the version."""
         return f'http://127.0.0.1:{self.balancer.port}/v3'
 
     @property
-    def password(self):
-        """The admin's password."""
-        return self.nodes[0].password
+    def account(self):
+        """Variables of the admin's openrc: a dict."""
+        return self.nodes[0].credentials
 
     def node(self, name):
         """The :class:`patchset.cluster.node.Node` with this name."""

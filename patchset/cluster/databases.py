@@ -2,11 +2,10 @@
 
 """The database of a cluster: one server, or a Galera cluster."""
 
-import contextlib
-
 from bench import far_galera
 from bench import line
 from patchset.services import galera
+from patchset.services import group
 from patchset.services import mariadb
 from patchset.services import postgresql
 
@@ -55,7 +54,7 @@ class Central:
         """Do nothing: the cluster delays the connections to it."""
 
 
-class Galera:
+class Galera(group.Group):
     """A server in each region, or three if there is only one region.
 
     With multiple regions, each server but the first has a network namespace,
@@ -69,11 +68,11 @@ class Galera:
     far = ()
 
     def __init__(self, layout, folder):
+        super().__init__()
         self._layout = layout
         self._is_far = layout.regions > 1
         kind = far_galera.Cluster if self._is_far else galera.Cluster
         self._cluster = kind(layout.databases, folder)
-        self._stack = contextlib.ExitStack()
         self._ports = []  # that Keystone connects to
 
     @property
@@ -81,19 +80,11 @@ class Galera:
         """The servers: a list of :class:`patchset.services.galera.Node`."""
         return self._cluster.nodes
 
-    def __enter__(self):
-        try:
-            self._stack.enter_context(self._cluster)
-            self._ports = [one.port for one in self.servers]
-            if self._is_far:
-                self._lead_in()
-        except BaseException:
-            self._stack.close()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self._stack.close()
+    def _start(self):
+        self._stack.enter_context(self._cluster)
+        self._ports = [one.port for one in self.servers]
+        if self._is_far:
+            self._lead_in()
 
     def _lead_in(self):
         # For MariaDB, clients of the Unix socket have another host.

@@ -6,8 +6,12 @@ import collections.abc
 import dataclasses
 import time
 
+from patchset.cluster import cluster
 from patchset.cluster import load
 
+INTERVAL = 2  # [revoke] sync_interval of patched nodes, in seconds
+# By default, Keystone bypasses a failed memcached for five minutes.
+_OPTIONS = {'cache': {'memcache_dead_retry': 1}}
 _GALERA = ('galera',)
 
 
@@ -35,79 +39,79 @@ class Fault:
         )
 
 
-def _nothing(cluster, seconds):
+def _nothing(running, seconds):
     time.sleep(seconds)
 
 
-def _kill_worker(cluster, seconds):
-    cluster.nodes[-1].kill_worker()
+def _kill_worker(running, seconds):
+    running.nodes[-1].kill_worker()
     time.sleep(seconds)
 
 
-def _kill_node(cluster, seconds):
-    one = cluster.nodes[-1]
+def _kill_node(running, seconds):
+    one = running.nodes[-1]
     one.kill()
     time.sleep(seconds)
     one.start()
-    cluster.balancer.wait_for({one.name: 'UP'})
+    running.balancer.wait_for({one.name: 'UP'})
 
 
-def _drain_node(cluster, seconds):
-    one = cluster.nodes[-1]
-    cluster.balancer.drain(one.name)
+def _drain_node(running, seconds):
+    one = running.nodes[-1]
+    running.balancer.drain(one.name)
     one.kill()
     time.sleep(seconds)
     one.start()
-    cluster.balancer.set_state(one.name, 'ready')
-    cluster.balancer.wait_for({one.name: 'UP'})
+    running.balancer.set_state(one.name, 'ready')
+    running.balancer.wait_for({one.name: 'UP'})
 
 
-def _reload_balancer(cluster, seconds):
-    cluster.balancer.reload()
+def _reload_balancer(running, seconds):
+    running.balancer.reload()
     time.sleep(seconds)
 
 
-def _kill_cache(cluster, seconds):
-    cluster.caches[-1].kill()
+def _kill_cache(running, seconds):
+    running.caches[-1].kill()
     time.sleep(seconds)
-    cluster.caches[-1].revive()
+    running.caches[-1].revive()
 
 
-def _pause_cache(cluster, seconds):
-    with cluster.caches[-1].paused():
+def _pause_cache(running, seconds):
+    with running.caches[-1].paused():
         time.sleep(seconds)
 
 
-def _empty_cache(cluster, seconds):
-    for one in cluster.caches:
+def _empty_cache(running, seconds):
+    for one in running.caches:
         one.flush()
     time.sleep(seconds)
 
 
-def _kill_database(cluster, seconds):
+def _kill_database(running, seconds):
     # The first server of a Galera cluster keeps the quorum.
-    cluster.database.servers[-1].kill()
+    running.database.servers[-1].kill()
     time.sleep(seconds)
-    cluster.database.servers[-1].revive()
+    running.database.servers[-1].revive()
 
 
-def _pause_database(cluster, seconds):
-    with cluster.database.servers[-1].paused():
+def _pause_database(running, seconds):
+    with running.database.servers[-1].paused():
         time.sleep(seconds)
 
 
-def _cut_off_database(cluster, seconds):
-    with cluster.database.servers[-1].cut_off():
+def _cut_off_database(running, seconds):
+    with running.database.servers[-1].cut_off():
         time.sleep(seconds)
 
 
-def _hold_back_database(cluster, seconds):
-    with cluster.database.servers[-1].held_back():
+def _hold_back_database(running, seconds):
+    with running.database.servers[-1].held_back():
         time.sleep(seconds)
 
 
-def _restart_database(cluster, seconds):
-    cluster.database.servers[0].restart()
+def _restart_database(running, seconds):
+    running.database.servers[0].restart()
     time.sleep(seconds)
 
 
@@ -138,10 +142,26 @@ def of(layout):
     return [name for name, fault in ALL.items() if fault.fits(layout)]
 
 
-def endure(cluster, names, seconds, interval):
+def run(pin, layout, seconds, names=()):
+    """Start a cluster, and inject faults.
+
+    :param pin: release, a :class:`patchset.pins.Pin`
+    :param layout: a :class:`patchset.cluster.layout.Layout`
+    :param seconds: as for :func:`endure`
+    :param names: of :data:`ALL`; empty is each that applies
+    :returns: what :func:`endure` returns
+    """
+    options = dict(_OPTIONS)
+    if layout.kind == 'patched':
+        options['revoke'] = {'sync_interval': INTERVAL}
+    with cluster.Cluster(pin, layout, options=options) as running:
+        return endure(running, names or of(layout), seconds, INTERVAL)
+
+
+def endure(running, names, seconds, interval):
     """Inject faults under load, one after the other.
 
-    :param cluster: a running :class:`patchset.cluster.cluster.Cluster`
+    :param running: a running :class:`patchset.cluster.running.Cluster`
     :param names: of :data:`ALL`
     :param seconds: how long a component is unavailable, and how long the
         load continues afterwards
@@ -155,22 +175,22 @@ def endure(cluster, names, seconds, interval):
         of :meth:`patchset.cluster.load.Load.lost`
     """
     found = {}
-    with load.Load(cluster, interval) as clients:
+    with load.Load(running, interval) as clients:
         for name in names:
             found[name] = _endure_one(
-                cluster, clients, ALL[name], seconds, interval
+                running, clients, ALL[name], seconds, interval
             )
     time.sleep(interval + load.SLACK)
     return found, clients.lost()
 
 
-def _endure_one(cluster, clients, fault, seconds, interval):
+def _endure_one(running, clients, fault, seconds, interval):
     if fault.of_cache:
         clients.loosen()
     clients.longest = 0.0
     known = len(clients.accepted), len(clients.revoked)
     began = time.monotonic()
-    fault.happen(cluster, seconds)
+    fault.happen(running, seconds)
     lasted = time.monotonic() - began
     time.sleep(seconds)
     if fault.of_cache:

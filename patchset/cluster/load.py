@@ -16,6 +16,7 @@ import random
 import threading
 import time
 
+from bench import credentials
 from patchset.cluster import asking
 
 GOOD = 20  # tokens that are validated repeatedly
@@ -63,7 +64,7 @@ class Load:
     def __init__(self, cluster, interval):
         self._all = asking.balancer(cluster)
         self._nodes = asking.nodes(cluster)
-        self._password = cluster.password
+        self._account = cluster.account
         self._loose = interval + SLACK
         # Without a shared cache, nodes read revocations from the database.
         self._is_shared = cluster.layout.cache != 'per-node'
@@ -214,7 +215,7 @@ class Load:
 
     def _issue(self):
         """Issue a token for the admin: status and token."""
-        body = asking.login(self._password)
+        body = credentials.login(self._account)
         answer = self._ask(
             'POST', '/auth/tokens', http.client.CREATED, body=body
         )

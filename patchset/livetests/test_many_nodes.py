@@ -14,12 +14,10 @@ import os
 import testtools
 
 from patchset import pins
-from patchset.cluster import cluster
 from patchset.cluster import faults
 from patchset.cluster import layout
 
 SECONDS = float(os.environ.get('KS_SECONDS', 2))
-BOUND = 2  # sync_interval, in seconds
 SLACK = 1.0  # seconds that a request may take after the recovery
 # These must not fail any request.
 _SMOOTH = ('nothing', 'node drained, killed', 'HAProxy reloaded')
@@ -29,21 +27,12 @@ class _Faults:
     """Checks for each cluster; subclasses define the layout."""
 
     layout = {}
-    # By default, Keystone bypasses a failed memcached for five minutes.
-    options = {'cache': {'memcache_dead_retry': 1}}
-    revoke = {'revoke': {'sync_interval': BOUND}}
 
     def endure(self, *names, **more):
         """Start a cluster and inject faults; see patchset.cluster.faults."""
-        chosen = layout.Layout(**{**self.layout, **more})
-        options = {**self.options}
-        if chosen.kind == 'patched':
-            options.update(self.revoke)
-        names = names or faults.of(chosen)
-        with cluster.Cluster(
-            pins.load(pins.newest()), chosen, options=options
-        ) as running:
-            return faults.endure(running, names, SECONDS, BOUND)
+        chosen = layout.Layout(**self.layout, **more)
+        pin = pins.load(pins.newest())
+        return faults.run(pin, chosen, SECONDS, names)
 
     def check(self, *names):
         """Inject faults, and check the requirements on patched nodes."""
@@ -59,17 +48,15 @@ class _Faults:
         self.assertLess(10, sum(one['revoked'] for one in found.values()))
 
 
+_FAR = {'regions': 3, 'rtt': 100, 'database': 'galera'}
+_NAMESPACES = testtools.skipIf(os.geteuid(), 'network namespaces require root')
+
+
+@_NAMESPACES
 class FarGaleraFaultTests(_Faults, testtools.TestCase):
     """Each region has a node, a memcached and a Galera server."""
 
-    layout = {
-        'regions': 3, 'rtt': 100, 'database': 'galera', 'cache': 'per-node',
-    }  # fmt: skip
-
-    def setUp(self):
-        super().setUp()
-        if os.geteuid():
-            self.skipTest('network namespaces require root')
+    layout = {**_FAR, 'cache': 'per-node'}
 
     def test_one_fault_of_each_kind(self):
         self.check(
@@ -78,17 +65,11 @@ class FarGaleraFaultTests(_Faults, testtools.TestCase):
         )  # fmt: skip
 
 
+@_NAMESPACES
 class FarRingFaultTests(_Faults, testtools.TestCase):
     """The regions share a ring of memcached servers."""
 
-    layout = {
-        'regions': 3, 'rtt': 100, 'database': 'galera', 'cache': 'ring',
-    }  # fmt: skip
-
-    def setUp(self):
-        super().setUp()
-        if os.geteuid():
-            self.skipTest('network namespaces require root')
+    layout = {**_FAR, 'cache': 'ring'}
 
     def test_faults(self):
         self.check()

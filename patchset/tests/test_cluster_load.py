@@ -8,6 +8,7 @@ import types
 import fixtures
 import testtools
 
+from patchset import openrc
 from patchset.cluster import asking
 from patchset.cluster import faults
 from patchset.cluster import layout
@@ -45,7 +46,8 @@ class LoadTestCase(testtools.TestCase):
 
     def load(self, cache='shared'):
         cluster = types.SimpleNamespace(
-            layout=layout.Layout(cache=cache), password='secret'
+            layout=layout.Layout(cache=cache),
+            account=openrc.credentials('http://127.0.0.1', 'secret'),
         )
         return load.Load(cluster, 2)
 

@@ -11,7 +11,6 @@ cache at all they would do the same in many times the time. The users and
 groups of one domain are in an LDAP directory, where each cloud has a subtree.
 """
 
-import contextlib
 import pathlib
 import shutil
 import tempfile
@@ -22,6 +21,7 @@ from patchset import environment
 from patchset import keystone_conf
 from patchset import progress
 from patchset import trees
+from patchset.services import group
 from patchset.services import mariadb
 from patchset.services import memcached
 from patchset.services import server
@@ -52,7 +52,7 @@ _LAGGING = {
 }
 
 
-class Rig:
+class Rig(group.Group):
     """The servers, from ``with`` to its end.
 
     :param pin: release, a :class:`patchset.pins.Pin`
@@ -60,25 +60,14 @@ class Rig:
     """
 
     def __init__(self, pin, cache=CACHES[0]):
+        super().__init__()
         self._pin = pin
         self._is_shared = cache == CACHES[0]
-        self._stack = contextlib.ExitStack()
         self._folder = None
         self._database = None
         self.directory = None  # a patchset.services.slapd.Slapd
         self._caches = {}
         self._keystones = {}
-
-    def __enter__(self):
-        try:
-            self._start()
-        except BaseException:
-            self._stack.close()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self._stack.close()
 
     def nodes(self, side):
         """The servers that do what a story tells one side to do."""
