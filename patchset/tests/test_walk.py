@@ -74,6 +74,14 @@ class AnswersTestCase(testtools.TestCase):
         other = answers.alike(answer(_OTHER, 2), self.side(**{_OTHER: 'u2'}))
         self.assertNotEqual(stock, other)
 
+    def test_repeated_roles_of_two_clouds(self):
+        def answer(*roles):
+            token = self.token(roles=[{'name': role} for role in roles])
+            return answers.alike(token, self.side())
+
+        self.assertEqual(answer('r1', 'r1', 'r2'), answer('r2', 'r1'))
+        self.assertNotEqual(answer('r1', 'r1'), answer('r1', 'r2'))
+
     def test_of_a_token_that_is_refused(self):
         one, other = (
             answers.exact(Answer(404, {'error': {'message': message}}))

@@ -4,6 +4,7 @@
 
 import dataclasses
 import hashlib
+import itertools
 import json
 import re
 
@@ -140,6 +141,8 @@ def _named(body, names):
                 value = _named(value, names)
                 if key in _UNORDERED and isinstance(value, list):
                     value = sorted(value, key=_text)
+                if key == 'roles' and isinstance(value, list):
+                    value = _distinct(value)
                 named[key] = value
         return named
     if isinstance(body, list):
@@ -147,6 +150,15 @@ def _named(body, names):
     if isinstance(body, str):
         return _ID.sub(lambda one: names.get(one[0], 'ID'), body)
     return body
+
+
+def _distinct(values):
+    """Sorted values, each once.
+
+    Upstream repeats roles of a system token if implied roles form a cycle. How
+    often depends on the order of the ids, which each cloud makes by itself.
+    """
+    return [one for one, _ in itertools.groupby(values)]
 
 
 def _text(value):
