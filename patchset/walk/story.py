@@ -89,7 +89,20 @@ _MORE = 10
 
 
 class Absent(Exception):
-    """A step is about something that is not there: nothing happens."""
+    """A step is about something that is not there: nothing happens.
+
+    :ivar answer: Keystone's answer that says so, or None
+    """
+
+    answer = None
+
+
+class Refused(Absent):
+    """A user who takes a step cannot sign in."""
+
+    def __init__(self, answer):
+        super().__init__(answer.status)
+        self.answer = answer
 
 
 class Dice:

@@ -102,12 +102,17 @@ class Walk:
         :returns: the differences; None if neither side can take it
         """
         done = self._do(step)
-        if done == [story.Absent, story.Absent]:
+        stock, patched = (
+            answers.alike(getattr(one, 'answer', one), side)
+            for one, side in zip(done, self.sides, strict=True)
+        )
+        is_taken = any(not isinstance(one, story.Absent) for one in done)
+        if stock == patched and not is_taken:
             return None
         self.told.append(step)
         self.count.steps += 1
         self._known.note(step)
-        found = self._compare_done(step, done)
+        found = self._compared(step, 'stock', stock, 'patched', patched)
         self._choose_pool(step)
         if self._pool:
             self.rig.settle()
@@ -121,24 +126,13 @@ class Walk:
             side.node = side.nodes[step.node % len(side.nodes)]
             try:
                 return operation.do(side, **step.arguments)
-            except story.Absent:
-                return story.Absent
+            except story.Absent as reason:
+                return reason
 
         if operation.processes:
             # The kernel ends a server with the thread that has started it.
             return [on(side) for side in self.sides]
         return list(self._threads.map(on, self.sides))
-
-    def _compare_done(self, step, done):
-        stock, patched = (
-            None if one is story.Absent else answers.alike(one, side)
-            for one, side in zip(done, self.sides, strict=True)
-        )
-        if stock == patched:
-            return []
-        return self._unexcused(
-            answers.Difference(step, 'stock', stock, 'patched', patched)
-        )
 
     def _choose_pool(self, step):
         token = step.arguments.get('token')
@@ -187,15 +181,13 @@ class Walk:
         self.count.answers += 1
         stock = answers.alike(answer, side)
         patched = answers.alike(truth, self.sides[1])
+        return self._compared(question, rigs.STOCK, stock, rigs.TRUTH, patched)
+
+    def _compared(self, about, one, stock, other, patched):
+        """What differs, unless a topic explains it."""
         if stock == patched:
             return []
-        return self._unexcused(
-            answers.Difference(
-                question, rigs.STOCK, stock, rigs.TRUTH, patched
-            )
-        )
-
-    def _unexcused(self, difference):
+        difference = answers.Difference(about, one, stock, other, patched)
         topic = self._known.topic(difference)
         if topic:
             self.excused[topic] = self.excused.get(topic, 0) + 1

@@ -5,6 +5,7 @@
 from patchset.walk import names
 from patchset.walk.story import NUMBER
 from patchset.walk.story import Absent
+from patchset.walk.story import Refused
 from patchset.walk.story import operation
 
 _ROLE = ('member', 'reader', *names.ROLES)
@@ -18,13 +19,13 @@ _RULES = [
 def own_token(side, user, project):
     """Sign a user in.
 
-    :raises patchset.walk.story.Absent: that is refused
+    :raises patchset.walk.story.Refused: that is not possible
     """
     answer = side.ask_for_token(
         password(side, user), {'project': {'id': side.id(project)}}
     )
     if answer.status != 201:
-        raise Absent(user)
+        raise Refused(answer)
     return answer.headers['x-subject-token']
 
 
