@@ -7,11 +7,14 @@ file. Decrypted content is only kept in this process, keyed by the encrypted
 content, so that a changed credential never matches.
 """
 
-import collections
 import copy
 import os
+import threading
 import time
 
+import cachetools
+
+from keystone.common import after_fork
 import keystone.conf
 
 CONF = keystone.conf.CONF
@@ -22,25 +25,12 @@ _LONGEST = 2048
 
 _STORED = frozenset(('encrypted_blob', 'key_hash'))
 
-_Entry = collections.namedtuple('_Entry', ('blob', 'until'))
-
-
-class _Entries:
-    """Credentials decrypted with the same keys and settings.
-
-    :param stamp: result of :func:`_stamp`
-    """
-
-    def __init__(self, stamp):
-        self.stamp = stamp
-        self.entries = {}
-
 
 class Decrypted:
     """Decrypted credentials of this process.
 
     They are limited in time and number, and dropped when a key is added or
-    removed. No lock is taken: at worst, threads decrypt the same blob twice.
+    removed. Thread-safe: at worst, threads decrypt the same blob twice.
 
     :param clock: callable, returns monotonic seconds
     :param most: maximum number of credentials, of about 2 kB each
@@ -49,7 +39,13 @@ class Decrypted:
     def __init__(self, clock=time.monotonic, most=1000):
         self._clock = clock
         self._most = most
-        self._kept = _Entries(None)
+        self._forget()
+        after_fork.call(self._forget)
+
+    def _forget(self):
+        self._lock = threading.Lock()
+        self._stamp = None
+        self._kept = cachetools.TLRUCache(self._most, _end, self._clock)
 
     def get(self, credential, decrypt):
         """Decrypt a credential, or return the cached result.
@@ -63,34 +59,38 @@ class Decrypted:
         key = credential.get('encrypted_blob'), credential.get('type')
         if not _is_on() or not key[0] or len(key[0]) > _LONGEST:
             return decrypt(dict(credential))
+        # Before decrypting, with keys that may then be newer but never older.
         kept = self._current()
-        now = self._clock()
-        entry = kept.entries.get(key)
-        if entry is None or now >= entry.until:
+        with self._lock:
+            kept.expire()
+            blob = kept.get(key)
+        if blob is None:
             result = decrypt(dict(credential))
-            blob = copy.deepcopy(result['blob'])
-            entries = kept.entries
-            _drop(entries, key, now, self._most)
-            until = now + CONF.credential.decrypted_cache_time
-            entries[key] = _Entry(blob, until)
+            with self._lock:
+                kept[key] = copy.deepcopy(result['blob'])
             return result
         result = {
             name: value
             for name, value in credential.items()
             if name not in _STORED
         }
-        result['blob'] = copy.deepcopy(entry.blob)
+        result['blob'] = copy.deepcopy(blob)
         return result
 
     def __len__(self):
-        return len(self._kept.entries)
+        with self._lock:
+            return len(self._kept)
 
     def _current(self):
+        """The cache of what the current keys have decrypted."""
         stamp = _stamp()
-        kept = self._kept
-        if kept.stamp != stamp:
-            kept = self._kept = _Entries(stamp)
-        return kept
+        with self._lock:
+            if self._stamp != stamp:
+                self._stamp = stamp
+                self._kept = cachetools.TLRUCache(
+                    self._most, _end, self._clock
+                )
+            return self._kept
 
 
 def _is_on():
@@ -112,11 +112,5 @@ def _stamp():
         return None
 
 
-def _drop(entries, key, now, most):
-    """Make room for an entry that was refreshed, or for another."""
-    entries.pop(key, None)
-    # The first one is the oldest.
-    for other, entry in list(entries.items()):
-        if now < entry.until and len(entries) < most:
-            break
-        entries.pop(other, None)
+def _end(_key, _blob, now):
+    return now + CONF.credential.decrypted_cache_time

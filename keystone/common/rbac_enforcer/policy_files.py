@@ -50,9 +50,9 @@ class PolicyFiles:
         """The state of the file or directory that oslo.policy would use."""
         paths = self._paths.get(name)
         if paths is None:
-            paths = self._paths[name] = [
-                os.path.join(folder, str(name)) for folder in _folders()
-            ]
+            joined = (os.path.join(one, str(name)) for one in _folders())
+            # All are the same if the name is absolute.
+            paths = self._paths[name] = tuple(dict.fromkeys(joined))
         for path in paths:
             if os.access(path, os.F_OK):
                 return _look_into(path)

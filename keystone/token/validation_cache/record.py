@@ -6,9 +6,11 @@ A record is used for any caller, with and without the catalog: N callers and M
 tokens need N + M records, not N × M.
 """
 
+from collections.abc import Iterable
 import datetime
 import hashlib
 import json
+import sys
 from typing import Any
 
 from oslo_serialization import msgpackutils
@@ -18,7 +20,7 @@ from keystone.common.cache import facts
 from keystone.models import token_model  # noqa: F401  (registers its handler)
 
 #: Format version of shared records.
-FORMAT = 2
+FORMAT = 3
 
 # Marks the project id in a catalog. This byte does not occur in JSON.
 _GAP = b'\0'
@@ -26,8 +28,8 @@ _GAP = b'\0'
 _CATALOG = b', "catalog": '
 
 # Approximate size of the objects of a record and of a fact, in bytes.
-_OVERHEAD = 1200
-_OF_FACT = 120
+_OVERHEAD = 2000
+_OF_FACT = 24
 
 
 class Catalog:
@@ -53,7 +55,8 @@ class Catalog:
 class Record:
     """The validation result of a token.
 
-    :param facts_: the fingerprints by the key of the fact
+    :param keys: the keys of the facts
+    :param prints: the fingerprints of the facts, joined in this order
     :param made: creation time in seconds since the epoch
     :param until: expiry in seconds since the epoch
     :param revocation: values to compare with revocation events
@@ -66,13 +69,15 @@ class Record:
     """
 
     __slots__ = (
-        'caller', 'catalog', 'cleared', 'facts', 'head', 'made', 'model',
-        'own_catalog', 'project', 'revocation', 'tail', 'target', 'until',
+        'caller', 'catalog', 'cleared', 'head', 'keys', 'made', 'model',
+        'own_catalog', 'prints', 'project', 'revocation', 'tail', 'target',
+        'until',
     )  # fmt: skip
 
     def __init__(
         self,
-        facts_: dict[str, bytes],
+        keys: Iterable[str],
+        prints: bytes,
         made: float,
         until: float,
         revocation: dict[str, Any],
@@ -83,7 +88,9 @@ class Record:
         project: str | None,
         target: tuple[str, str | None],
     ) -> None:
-        self.facts = facts_
+        # Records share most of them. Only plain strings can be interned.
+        self.keys = tuple(sys.intern(str(key)) for key in keys)
+        self.prints = prints
         self.made = made
         self.until = until
         self.revocation = revocation
@@ -105,7 +112,7 @@ class Record:
         """Approximate size in bytes."""
         return (
             _OVERHEAD
-            + _OF_FACT * len(self.facts)
+            + _OF_FACT * len(self.keys)
             + len(self.model)
             + len(self.head)
             + len(self.tail)
@@ -133,8 +140,8 @@ class Record:
         values = {
             name: getattr(self, name)
             for name in (
-                'facts', 'made', 'until', 'revocation', 'model', 'head',
-                'tail', 'catalog', 'project', 'target',
+                'keys', 'prints', 'made', 'until', 'revocation', 'model',
+                'head', 'tail', 'catalog', 'project', 'target',
             )
         }  # fmt: skip
         return msgpackutils.dumps(values)
@@ -142,9 +149,7 @@ class Record:
     @classmethod
     def unpacked(cls, packed: bytes) -> 'Record':
         """The reverse of :meth:`packed`."""
-        values = msgpackutils.loads(packed)
-        values['facts_'] = values.pop('facts')
-        return cls(**values)
+        return cls(**msgpackutils.loads(packed))
 
 
 def make(
@@ -174,7 +179,8 @@ def make(
         token.id = token_id
     expires = datetime.datetime.fromisoformat(token.expires_at)
     record = Record(
-        {key: fact.fingerprint for key, fact in trace.facts.items()},
+        trace.facts,
+        b''.join([fact.fingerprint for fact in trace.facts.values()]),
         now,
         min(trace.until, expires.timestamp()),
         revocation,

@@ -83,7 +83,7 @@ class HitTests(base.ValidationCacheTestCase):
         records = list(self.cache._records.items())
         self.assertEqual(1, len(records))
         for key, record in records:
-            held = repr((key, record.packed(), record.facts)).encode()
+            held = repr((key, record.packed(), record.keys)).encode()
             self.assertNotIn(self.token.encode(), held)
             if record.caller is not None:
                 credentials = record.caller._credentials
