@@ -23,19 +23,47 @@ SIDES = {
 }
 
 
-def bars(panel, points, labels, name='rate', form='{:.0f}'):
+MEDIAN = 'Median of the rounds; the bars span the least and the most.'
+
+
+def panels(points, field, draw, salt, sharey=False):
+    """A chart with a panel for each value of a field, as SVG.
+
+    :param field: its name, or a function of a point
+    :param draw: function of a panel, its points and their value
+    """
+    groups = {}
+    for point in points:
+        value = field(point) if callable(field) else point[field]
+        groups.setdefault(value, []).append(point)
+    figure, axes = grid(len(groups), sharey)
+    for panel, (value, rows) in zip(axes, groups.items(), strict=True):
+        draw(panel, rows, value)
+    return svg(figure, salt)
+
+
+def kinds(points, unit, salt):
+    """A chart with the rate of each kind, as SVG."""
+    figure, (panel,) = grid(1)
+    bars(panel, points, [point['kind'] for point in points])
+    panel.set_ylabel(unit)
+    return svg(figure, salt)
+
+
+def bars(panel, points, labels, name='rate', form='{:.0f}', factor=1):
     """A field of the sides beside each other, for each point.
 
     :param labels: for each point, what stands below it
     :param name: the field; rates show their spread
     :param form: how the numbers are written, a format or a function
+    :param factor: what they are multiplied with
     """
     sides = summary.sides(points[0])
     width = 0.7 / len(sides)
     for place, side in enumerate(sides):
         drawn = panel.bar(
             [number + place * width for number in range(len(points))],
-            [point[side][name] for point in points],
+            [factor * point[side][name] for point in points],
             width, yerr=_reach(points, side) if name == 'rate' else None,
             capsize=3, label=side,
             color=SIDES[side]['color'],
@@ -87,28 +115,21 @@ def _reach(points, side):
     ]
 
 
-def line(panel, points, x, side, name):
-    """One side's field against a field of the points, rates with spread."""
+def lines(panel, points, x, name):
+    """A field of the sides against one of the points, rates with spread."""
     places = [point[x] for point in points]
-    values = [point[side][name] for point in points]
-    if name == 'rate':
-        reach = _reach(points, side)
-        panel.errorbar(
-            places, values, reach, label=side, capsize=3, **SIDES[side]
-        )
-    else:
-        panel.plot(places, values, label=side, **SIDES[side])
+    for side in summary.sides(points[0]):
+        values = [point[side][name] for point in points]
+        reach = _reach(points, side) if name == 'rate' else None
+        more = {'yerr': reach, 'capsize': 3} if reach else {}
+        plot = panel.errorbar if reach else panel.plot
+        plot(places, values, label=side, **more, **SIDES[side])
     panel.legend()
 
 
 def from_zero(panel):
     """Let what is drawn stand on 0, with some room above it."""
     panel.set_ylim(0, 1.1 * panel.get_ylim()[1])
-
-
-def smallest(points, name):
-    """The least value of a field that is not 0."""
-    return min((point[name] for point in points if point[name]), default=1)
 
 
 def svg(figure, salt):

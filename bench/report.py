@@ -11,6 +11,7 @@ import html
 import pathlib
 import sys
 
+from bench import bar_charts
 from bench import charts
 from bench import experiments
 
@@ -18,7 +19,7 @@ _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>{title}</title>
+<title>Keystone, stock and patched</title>
 <style>
 body {{ font: 16px/1.5 sans-serif; max-width: 62em; margin: 2em auto;
   padding: 0 1em; color: #222; }}
@@ -34,7 +35,7 @@ dd {{ margin: 0; }}
 </style>
 </head>
 <body>
-<h1>{title}</h1>
+<h1>Keystone, stock and patched</h1>
 <p>Stock and patched Keystone ran at the same time on one machine, with the
 same database server and a memcached each, and took turns under the load of
 ApacheBench, wrk, hey or Rally. Compare the two sides; the absolute figures
@@ -45,26 +46,11 @@ depend on the machine. The side <em>cloud</em> is an existing Keystone.</p>
 """
 
 
-def page(sections):
-    """The page.
-
-    :param sections: list of HTML, one for each result
-    """
-    return _PAGE.format(
-        title='Keystone, stock and patched', sections='\n'.join(sections)
-    )
-
-
-def draw(result):
-    """The charts of one run: list of (caption, SVG)."""
-    return getattr(charts, result['experiment'])(result['points'])
-
-
 def section(result, drawn):
     """What one run gave: charts, table, and how it came about.
 
     :param result: a dict as ``./ks bench`` writes it
-    :param drawn: what :func:`draw` gave
+    :param drawn: its charts, list of (caption, SVG)
     """
     module = experiments.ALL[result['experiment']]
     caching = {True: 'on', False: 'off', None: 'unchanged'}
@@ -101,11 +87,13 @@ def main(folder, target):
     target = pathlib.Path(target)
     sections = []
     for path, result in experiments.results(pathlib.Path(folder)):
-        drawn = draw(result)
+        name = result['experiment']
+        chart = getattr(charts, name, None) or getattr(bar_charts, name)
+        drawn = chart(result['points'])
         sections.append(section(result, drawn))
         for number, (_, svg) in enumerate(drawn, 1):
             target.with_name(f'{path.stem}-{number}.svg').write_text(svg)
-    target.write_text(page(sections))
+    target.write_text(_PAGE.format(sections='\n'.join(sections)))
 
 
 if __name__ == '__main__':
