@@ -1,22 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Connections with a delay: :mod:`bench.delay` in a process of its own."""
+"""TCP proxies that add a delay, as a long-distance connection does.
 
+They run in a process of their own, which :class:`Lines` starts. The first line
+on its standard input is a JSON list of proxies: [place to listen on, place to
+connect to, whether it has the delay]. A place is a port of 127.0.0.1, 0 for a
+free one, or the path of a Unix socket, which connects two network namespaces.
+The response is the list of the places on which they listen. Each further line
+is a number of milliseconds, by which each chunk of bytes is delayed from then
+on, in order and in both directions. Multiple chunks can be in transit, so that
+the delay does not limit the bandwidth.
+"""
+
+import asyncio
+import functools
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
 
 from patchset import child
 from patchset import errors
 from patchset import paths
 
+_CHUNK = 65536  # bytes
+_UNDER_WAY = 1024  # chunks of a connection, in one direction
+
 
 class Lines:
-    """Several proxies of one process, which ends with the block.
+    """Several proxies, whose process ends with the block.
 
-    :param proxies: list of [where, to, whether it is long], see
-        :mod:`bench.delay`
+    :param proxies: list of [where, to, whether it is long], see the module
     :param prefix: words of a command to run the process by
     """
 
@@ -29,7 +45,7 @@ class Lines:
 
     def __enter__(self):
         self._process = child.start(
-            [*self._prefix, sys.executable, '-P', '-m', 'bench.delay'],
+            [*self._prefix, sys.executable, '-P', '-m', 'bench.line'],
             env={**os.environ, 'PYTHONPATH': str(paths.ROOT)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -82,3 +98,93 @@ class Line(Lines):
         return url.replace(
             f'@127.0.0.1:{self._server}/', f'@127.0.0.1:{self.port}/'
         )
+
+
+class Late:
+    """How late everything is, in seconds."""
+
+    def __init__(self):
+        self.seconds = 0.0
+
+
+async def serve(proxies, late):
+    """Hand on what comes in, for ever.
+
+    :param proxies: list of (place, place, whether it has the delay)
+    :param late: the :class:`Late` that says how long that is
+    """
+    never = Late()
+    places = []
+    for where, to, is_long in proxies:
+        connected = functools.partial(lead, to, late if is_long else never)
+        if isinstance(where, int):
+            server = await asyncio.start_server(connected, '127.0.0.1', where)
+            where = server.sockets[0].getsockname()[1]
+        else:
+            await asyncio.start_unix_server(connected, where)
+        places.append(where)
+    print(json.dumps(places), flush=True)
+    await asyncio.get_running_loop().create_future()
+
+
+async def lead(to, late, reader, writer):
+    """Lead one connection to a place, until one of its ends closes it."""
+    try:
+        if isinstance(to, int):
+            other, target = await asyncio.open_connection('127.0.0.1', to)
+        else:
+            other, target = await asyncio.open_unix_connection(to)
+    except OSError:
+        writer.close()
+        return
+    await asyncio.gather(
+        hand_on(reader, target, late), hand_on(other, writer, late)
+    )
+
+
+async def hand_on(reader, writer, late):
+    """Write what is read, each chunk with the delay."""
+    connection = writer.get_extra_info('socket')
+    if connection.family == socket.AF_INET:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    loop = asyncio.get_running_loop()
+    chunks = asyncio.Queue(_UNDER_WAY)
+
+    async def read():
+        try:
+            while data := await reader.read(_CHUNK):
+                await chunks.put((loop.time() + late.seconds, data))
+        except OSError:
+            pass
+        await chunks.put((loop.time() + late.seconds, b''))
+
+    task = asyncio.create_task(read())
+    try:
+        while True:
+            due, data = await chunks.get()
+            await asyncio.sleep(max(0, due - loop.time()))
+            if not data:
+                break
+            writer.write(data)
+            await writer.drain()
+    except OSError:
+        task.cancel()
+    finally:
+        writer.close()
+
+
+def main():
+    """Serve as the module says."""
+    late = Late()
+    proxies = json.loads(sys.stdin.readline())
+
+    def obey():
+        for words in sys.stdin:
+            late.seconds = float(words) / 1000
+
+    threading.Thread(target=obey, daemon=True).start()
+    asyncio.run(serve(proxies, late))
+
+
+if __name__ == '__main__':
+    main()
