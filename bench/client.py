@@ -3,6 +3,8 @@
 """Requests that set up an experiment."""
 
 import concurrent.futures
+import functools
+import http.client
 import json
 import ssl
 import urllib.parse
@@ -27,7 +29,7 @@ def login(keystone):
 
 def token(keystone):
     """Have a token of its account issued."""
-    return _call('POST', keystone, body=login(keystone))['X-Subject-Token']
+    return _issued(keystone, login(keystone))
 
 
 def of_each(function, things) -> list:
@@ -66,8 +68,12 @@ def rescoping(subject, project_id):
 
 def rescope(keystone, subject, project_id):
     """Exchange a token for one of a project."""
-    body = rescoping(subject, project_id)
-    return _call('POST', keystone, body=body)['X-Subject-Token']
+    return _issued(keystone, rescoping(subject, project_id))
+
+
+def _issued(keystone, body):
+    found, _ = request('POST', keystone, '/auth/tokens', body=body)
+    return found['X-Subject-Token']
 
 
 def exchanged(keystone, count):
@@ -93,8 +99,8 @@ def create(keystone, caller, path, body):
     """
     more = {'X-Auth-Token': caller}
     data = json.dumps(body).encode()
-    with _open('POST', keystone, path, more, data) as answer:
-        (found,) = json.load(answer).values()
+    _, content = request('POST', keystone, path, more, data)
+    (found,) = json.loads(content).values()
     return found
 
 
@@ -106,24 +112,23 @@ def find(keystone, caller, path, query):
     """
     more = {'X-Auth-Token': caller}
     asked = f'{path}?{urllib.parse.urlencode(query)}'
-    with _open('GET', keystone, asked, more) as answer:
-        return json.load(answer)[path.rpartition('/')[2]]
+    _, content = request('GET', keystone, asked, more)
+    return json.loads(content)[path.rpartition('/')[2]]
 
 
 def put(keystone, caller, path):
     """Put something without a body, such as a grant."""
-    _open('PUT', keystone, path, {'X-Auth-Token': caller}).close()
+    request('PUT', keystone, path, {'X-Auth-Token': caller})
 
 
 def version(keystone):
     """The version of the API that Keystone says it has."""
-    with _open('GET', keystone, '') as answer:
-        return json.load(answer)['version']['id']
+    return json.loads(request('GET', keystone, '')[1])['version']['id']
 
 
 def delete(keystone, caller, path):
     """Delete what is at a path."""
-    _open('DELETE', keystone, path, {'X-Auth-Token': caller}).close()
+    request('DELETE', keystone, path, {'X-Auth-Token': caller})
 
 
 def create_project(keystone, caller, domain_id='default'):
@@ -147,7 +152,7 @@ def validators(keystone, count):
 
 def revoke(keystone, caller, subject):
     """Revoke a token with DELETE /v3/auth/tokens."""
-    _call('DELETE', keystone, headers(subject, caller))
+    request('DELETE', keystone, '/auth/tokens', headers(subject, caller))
 
 
 def access_keys(side, count):
@@ -170,33 +175,36 @@ def access_keys(side, count):
 
 def about(keystone, subject):
     """What Keystone says of a token: a dict."""
-    with _open('GET', keystone, '/auth/tokens', headers(subject)) as answer:
-        return json.load(answer)['token']
+    _, content = request('GET', keystone, '/auth/tokens', headers(subject))
+    return json.loads(content)['token']
 
 
-def context(keystone):
-    """How its certificate is checked; None where there is none."""
-    if not keystone.url.startswith('https:'):
-        return None
-    authority = keystone.credentials.get('OS_CACERT')
-    return ssl.create_default_context(cafile=authority or None)
+@functools.cache
+def _context(authority):
+    return ssl.create_default_context(cafile=authority)
 
 
-def _call(method, keystone, more=None, body=None):
-    with _open(method, keystone, '/auth/tokens', more, body) as answer:
-        return answer.headers
+def request(method, keystone, path, more=None, body=None):
+    """Send a request: the headers and the content of its answer.
 
-
-def _open(method, keystone, path, more=None, body=None):
-    request = urllib.request.Request(
+    :param path: below ``/v3``
+    :param more: headers
+    :param body: bytes
+    :raises patchset.errors.Error: it was not answered with success
+    """
+    tls = None
+    if keystone.url.startswith('https:'):
+        tls = _context(keystone.credentials.get('OS_CACERT') or None)
+    question = urllib.request.Request(
         f'{keystone.url}{path}',
         data=body,
         method=method,
         headers={'Content-Type': 'application/json', **(more or {})},
     )
     try:
-        return urllib.request.urlopen(
-            request, timeout=300, context=context(keystone)
-        )
-    except OSError as error:
+        with urllib.request.urlopen(
+            question, timeout=300, context=tls
+        ) as answer:
+            return answer.headers, answer.read()
+    except (OSError, http.client.HTTPException) as error:
         raise errors.Error(f'{method} /v3{path}: {error}')

@@ -3,8 +3,8 @@
 """Validations during unrelated writes, as in a cloud in use.
 
 Two clients validate 50 tokens in turns, of 20 users in five projects; the
-caller is a service user. Concurrently, a process makes changes that do not
-concern these tokens, at a steady rate (:data:`PACES` per second):
+caller is a service user. Concurrently, changes are made that do not concern
+these tokens, at a steady rate (:data:`PACES` per second):
 
 ``grants``
     A user is created, granted a role on a project, loses it, and is deleted.
