@@ -12,8 +12,6 @@ from patchset.services import galera
 from patchset.services import mariadb
 from patchset.services import postgresql
 
-_COLUMNS = 'issued_before, revoked_at'
-
 
 class MariaDB:
     """MariaDB, one server for both sides."""
@@ -43,18 +41,9 @@ class MariaDB:
             f'ALTER TABLE revocation_event AUTO_INCREMENT = {newest + 1}',
         ]
 
-    def insert(self, column, first, last, issued_before, revoked_at):
-        """Statement that adds events numbered ``first`` to ``last``.
-
-        :param column: the one that tells the events apart
-        :param issued_before: see :meth:`moment`
-        :param revoked_at: see :meth:`moment`
-        """
-        return (
-            f'INSERT INTO revocation_event ({column}, {_COLUMNS}) '
-            f'SELECT LEFT(SHA2(seq, 256), 22), {issued_before}, {revoked_at} '
-            f'FROM seq_{first}_to_{last}'
-        )
+    def numbers(self, first, last):
+        """Table with the column ``seq``: ``first`` to ``last``."""
+        return f'seq_{first}_to_{last}'
 
     def moment(self, seconds, step=0):
         """Expression: seconds from now, and ``step`` more for each number."""
@@ -66,17 +55,15 @@ class MariaDB:
     def locks(self, server):
         """What the server has counted since it was started.
 
-        :returns: dict of ``waits`` and ``deadlocks``
+        :returns: dict of ``waits`` and ``deadlocks``, and what is known of
+            the ``longest`` wait for a row
         """
         counted = self._counted(server)
         return {
             'waits': int(counted['Innodb_row_lock_waits']),
             'deadlocks': int(counted['Innodb_deadlocks']),
+            'longest': f'{counted["Innodb_row_lock_time_max"]} ms',
         }
-
-    def longest_wait(self, server):
-        """What is known of the longest wait for a row since the start."""
-        return f'{self._counted(server)["Innodb_row_lock_time_max"]} ms'
 
     def statements(self, server):
         """What the server has been asked since it was started.
@@ -142,14 +129,9 @@ class PostgreSQL:
         """Statements that empty the table; row ids go on."""
         return ['TRUNCATE revocation_event']
 
-    def insert(self, column, first, last, issued_before, revoked_at):
-        """Statement that adds events; see :class:`MariaDB`."""
-        number = "encode(sha256(seq::text::bytea), 'hex')"
-        return (
-            f'INSERT INTO revocation_event ({column}, {_COLUMNS}) '
-            f'SELECT left({number}, 22), {issued_before}, {revoked_at} '
-            f'FROM generate_series({first}, {last}) AS seq'
-        )
+    def numbers(self, first, last):
+        """Table of numbers; see :class:`MariaDB`."""
+        return f'generate_series({first}, {last}) AS seq'
 
     def moment(self, seconds, step=0):
         """Expression for a moment; see :class:`MariaDB`."""
@@ -167,12 +149,12 @@ class PostgreSQL:
             'SELECT sum(deadlocks) FROM pg_stat_database'
         )
         waits = re.findall(r'still waiting for', server.log.read_text())
-        return {'waits': len(waits), 'deadlocks': int(deadlocks)}
-
-    def longest_wait(self, server):
-        """What is known of the longest wait since the start."""
-        waits = self.locks(server)['waits']
-        return 'over 50 ms' if waits else 'under 50 ms'
+        longest = 'over 50 ms' if waits else 'under 50 ms'
+        return {
+            'waits': len(waits),
+            'deadlocks': int(deadlocks),
+            'longest': longest,
+        }
 
     def statements(self, server):
         """What the server has been asked; see :class:`MariaDB`."""

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Revocation events that are written directly into the table.
+"""Revocation events that do not match any token under test.
 
-They do not match any token under test. Events written by Keystone itself can
-be saved, and are then inserted first.
+Keystone writes them itself, caused through the API, or they are written
+directly into the table. The former can be saved, and are then inserted first.
 """
+
+import uuid
+
+from bench import client
 
 COLUMNS = {
     'audit': 'audit_id',
@@ -88,5 +92,70 @@ def count(side):
     return int(rows)
 
 
-def _insert(side, *arguments):
-    side.query(side.sql.insert(*arguments))
+def _insert(side, column, first, last, issued_before, revoked_at):
+    """Add events; the column tells them apart, the last two are SQL."""
+    side.query(
+        f'INSERT INTO revocation_event ({column}, issued_before, revoked_at) '
+        f"SELECT LEFT(MD5(CONCAT(seq, '')), 22), {issued_before}, "
+        f'{revoked_at} FROM {side.sql.numbers(first, last)}'
+    )
+
+
+def revoked_tokens(keystone, count):
+    """Have tokens issued and revoked, each by its own holder.
+
+    Keystone writes an event of the token, and one of its chain.
+    """
+
+    def one():
+        token = client.token(keystone)
+        client.revoke(keystone, token, token)
+
+    client.several(one, count)
+
+
+def _deleted(path, body):
+    """A function that creates and deletes things, as the admin.
+
+    :param path: of the collection
+    :param body: function of what Keystone says of the admin's token
+    """
+
+    def make(keystone, count):
+        caller = client.token(keystone)
+        admin = client.about(keystone, caller)
+
+        def one():
+            made = client.create(keystone, caller, path, body(admin))
+            client.delete(keystone, caller, f'{path}/{made["id"]}')
+
+        client.several(one, count)
+
+    return make
+
+
+def _named(kind):
+    """A body of something with a name of its own, in the default domain."""
+    return lambda _: {kind: {'name': uuid.uuid4().hex, 'domain_id': 'default'}}
+
+
+def _trust(admin):
+    return {
+        'trust': {
+            'trustor_user_id': admin['user']['id'],
+            'trustee_user_id': admin['user']['id'],
+            'project_id': admin['project']['id'],
+            'impersonation': True,
+            'roles': [{'name': 'admin'}],
+        }
+    }
+
+
+#: What has Keystone write events of a kind. It writes none for a domain.
+MAKERS = {
+    'audit': revoked_tokens,
+    'chain': revoked_tokens,
+    'user': _deleted('/users', _named('user')),
+    'project': _deleted('/projects', _named('project')),
+    'trust': _deleted('/OS-TRUST/trusts', _trust),
+}

@@ -185,7 +185,7 @@ def beside_load(side, rows, seconds):
         'summary': summary,
         'lock_waits': after['waits'] - before['waits'],
         'deadlocks': after['deadlocks'] - before['deadlocks'],
-        'longest_lock_wait': side.sql.longest_wait(side.database),
+        'longest_lock_wait': after['longest'],
     }
 
 

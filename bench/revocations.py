@@ -30,7 +30,6 @@ round only, as it is if the first requests take very long: a result far from
 import dataclasses
 import statistics
 
-from bench import api_events
 from bench import client
 from bench import events
 from bench import load
@@ -81,9 +80,9 @@ def through_api(side, kinds, count):
     :param count: how many of each kind
     :raises patchset.errors.Error: it has written fewer
     """
-    made = [kind for kind in kinds if kind in api_events.MAKERS]
-    for make in dict.fromkeys(api_events.MAKERS[kind] for kind in made):
-        of_it = [kind for kind in made if api_events.MAKERS[kind] is make]
+    made = [kind for kind in kinds if kind in events.MAKERS]
+    for make in dict.fromkeys(events.MAKERS[kind] for kind in made):
+        of_it = [kind for kind in made if events.MAKERS[kind] is make]
         progress.step(
             f'{side.name}: {count} events through the API: {", ".join(of_it)}'
         )
@@ -108,7 +107,7 @@ def on_cloud(plan):
     measured, done = {}, 0
     with rig.sides(plan) as (side,):
         for count in CLOUD_COUNTS:
-            api_events.revoked_tokens(side.keystone, count - done)
+            events.revoked_tokens(side.keystone, count - done)
             done = count
             for _ in range(REPEATS[plan.scale]):
                 one = measure(side, plan)
@@ -145,7 +144,7 @@ def points(measured, kinds, counts):
 
 
 def _round(sides, number, kind, counts, kept, plan, measured):
-    if kind not in api_events.MAKERS:
+    if kind not in events.MAKERS:
         kept = 0
     for side in sides:
         events.empty(side)
