@@ -12,7 +12,6 @@ Requests are signed in advance because boto3 would use more CPU time than what
 is measured. No two signatures are equal.
 """
 
-import itertools
 import json
 import sys
 import urllib.parse
@@ -60,24 +59,18 @@ def make(one, bucket):
     """Make the bucket, and the objects that are read and listed."""
     one.create_bucket(Bucket=bucket)
     for number in range(OBJECTS):
-        one.put_object(Bucket=bucket, Key=name(number), Body=BODY)
-
-
-def name(number):
-    """Name of one of the objects."""
-    return f'object-{number % OBJECTS}'
+        one.put_object(Bucket=bucket, Key=f'object-{number}', Body=BODY)
 
 
 def signed(kind, clients, bucket, count):
     """Paths of ``count`` requests of a kind: list of strings."""
     found = []
-    for number, one in zip(
-        range(count), itertools.cycle(clients), strict=False
-    ):
-        operation = _OPERATIONS.get(kind, 'list_objects_v2')
+    for number in range(count):
         about = {'Bucket': bucket}
         if kind in _OPERATIONS:
-            about['Key'] = name(number)
+            about['Key'] = f'object-{number % OBJECTS}'
+        operation = _OPERATIONS.get(kind, 'list_objects_v2')
+        one = clients[number % len(clients)]
         url = one.generate_presigned_url(operation, about, _LONG + number)
         parts = urllib.parse.urlsplit(url)
         found.append(f'{parts.path}?{parts.query}')
