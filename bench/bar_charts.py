@@ -33,8 +33,8 @@ def warm(points):
 def s3(points):
     """Checked requests per second."""
     caption = (
-        'Signed requests that Keystone checks per second, four clients with a '
-        f'credential each. {drawing.MEDIAN}'
+        'Signed requests that Keystone checks per second, of four clients '
+        f'with four credentials. {drawing.MEDIAN}'
     )
     return [(caption, drawing.kinds(points, 'requests per second', 's3'))]
 

@@ -15,13 +15,12 @@ is flushed, so that Keystone notices the change. For each size and side:
     The same for projects that were not requested since the catalog has
     changed, one after the other: the median in milliseconds.
 
-Sides alternate from slice to slice; each round has several slices for each
-size. The rate of a size is divided by that of the same side with one endpoint,
-from the same slice of the same round. The patched rate is also divided by that
-of stock from the same slice. The results are the medians of the slices.
+Each round has several slices for each size, and the sides alternate from slice
+to slice. The rate of a size is also divided by that of the same side with one
+endpoint, from the same slice of the same round.
 """
 
-import dataclasses
+import itertools
 import statistics
 import time
 
@@ -29,9 +28,8 @@ from bench import client
 from bench import endpoints
 from bench import load
 from bench import rig
-from bench import summary
+from bench import runs
 from bench import table
-from patchset import progress
 
 TITLE = 'Effect of the size of the catalog'
 SIZES = {'small': (1, 300), 'full': (1, 100, 300, 1000)}
@@ -45,44 +43,32 @@ _WARM = 10  # requests of each client
 
 
 def run(plan):
-    """Run the experiment.
-
-    :param plan: a :class:`bench.plan.Plan`
-    :returns: what :func:`points` gives
-    """
-    sizes = SIZES[plan.scale]
-    measured, first = {}, {}
-    repeats = REPEATS[plan.scale]
+    """Run the experiment; see :mod:`bench.experiments`."""
+    found, first = new_runs(SIZES[plan.scale]), {}
     with rig.both(plan) as sides:
         projects = {
-            side.name: endpoints.projects(side, PROJECTS[plan.scale])
+            side: endpoints.projects(side, PROJECTS[plan.scale])
             for side in sides
         }
-        for number in range(repeats):
-            for size in sizes:
+        for number in range(REPEATS[plan.scale]):
+            for size in SIZES[plan.scale]:
                 clouds = {}
                 for side in sides:
-                    clouds[side.name], times = fill(
-                        side, size, projects[side.name]
-                    )
+                    clouds[side], times = fill(side, size, projects[side])
                     first.setdefault((side.name, size), []).append(times)
                 for side in rig.slices(sides, number, SLICES[plan.scale]):
-                    rates = measure(
-                        side, *clouds[side.name], SECONDS[plan.scale]
-                    )
-                    for name, rate in rates.items():
-                        measured.setdefault(
-                            (side.name, name, size), []
-                        ).append(rate)
-                    progress.step(
-                        f'{number + 1} of {repeats}: {size} endpoints, '
-                        f'{side.name}: '
-                        + ', '.join(
-                            f'{name} {table.rate(rates[name]["rate"])}/s'
-                            for name in LOADS
-                        )
-                    )
-    return points(measured, first, sizes)
+                    for name in LOADS:
+                        found.measure(
+                            side, (name, size), measure, side, name,
+                            *clouds[side], SECONDS[plan.scale],
+                        )  # fmt: skip
+    return points(found, first)
+
+
+def new_runs(sizes):
+    """Runs without any yet, for some numbers of endpoints."""
+    order = itertools.product(LOADS, sizes)
+    return runs.Runs('load', 'endpoints', order=order)
 
 
 def fill(side, size, projects):
@@ -93,13 +79,11 @@ def fill(side, size, projects):
         of the projects)
     """
     endpoints.fill(side, size)
-    side.forget()
     token = client.token(side.keystone)
-    ((own,),) = side.query(
-        "SELECT id FROM project WHERE name = 'admin' AND is_domain = 0"
-    )
+    own = client.about(side.keystone, token)['project']['id']
     # Each process reads the catalog.
-    load.each(side.url, [client.headers(token)] * CLIENTS, _WARM)
+    requests = load.validations([token]) * CLIENTS * _WARM
+    load.exactly(side.url, requests, CLIENTS)
     times = []
     for project in projects:
         start = time.monotonic()
@@ -110,64 +94,36 @@ def fill(side, size, projects):
     return (token, own), times
 
 
-def measure(side, token, project_id, seconds):
-    """One slice of time for each load.
-
-    :returns: {load: dict with the fields of :class:`bench.load.Measure`}
-    """
-    headers, body = client.headers(token), client.rescoping(token, project_id)
-    rates = {
-        'validate': load.get(side.url, headers, seconds, CLIENTS),
-        'rescope': load.post(side.url, {}, [body] * CLIENTS, seconds),
-    }
-    return {name: dataclasses.asdict(one) for name, one in rates.items()}
+def measure(side, name, token, project_id, seconds):
+    """One slice of time of a load, see :meth:`bench.load.Answers.measure`."""
+    requests = load.validations([token])
+    if name == 'rescope':
+        requests = [('', '', client.rescoping(token, project_id).decode())]
+    return load.during(side.url, requests, seconds, CLIENTS).measure()
 
 
-def points(measured, first, sizes):
+def points(found, first):
     """Sum up the rounds.
 
-    :param measured: {(side, load, endpoints): list with the fields of
-        :class:`bench.load.Measure` for each slice}
+    :param found: what :func:`new_runs` gave
     :param first: {(side, endpoints): for each round, a list of milliseconds}
-    :returns: a list of dicts, one per load and size: ``load``,
-        ``endpoints``, for each side what :func:`bench.summary.of` gives
-        against the smallest size, and ``first`` (milliseconds), and
-        ``ratio`` (patched by stock) with ``ratio_spread``
+    :returns: what :meth:`bench.runs.Runs.points` gives, with each side's runs
+        against those with the smallest catalog, and for each side ``first``
+        (milliseconds)
     """
-    found = []
-    for name in LOADS:
-        for size in sizes:
-            point = {'load': name, 'endpoints': size}
-            for side in ('stock', 'patched'):
-                point[side] = summary.of(
-                    measured[side, name, size], measured[side, name, sizes[0]]
-                )
-                rounds = [statistics.median(t) for t in first[side, size]]
-                point[side]['first'] = round(statistics.median(rounds), 1)
-            point.update(
-                summary.by_stock(
-                    measured['patched', name, size],
-                    measured['stock', name, size],
-                )
-            )
-            found.append(point)
-    return found
+    (_, least), *_ = found.measured
+    points = found.points(references=lambda about: (about[0], least))
+    for point in points:
+        for side in ('stock', 'patched'):
+            times = first[side, point['endpoints']]
+            rounds = [statistics.median(one) for one in times]
+            point[side]['first'] = round(statistics.median(rounds), 1)
+    return points
 
 
-def text(found):
-    """The points as a table."""
-    head = [
-        'load', 'endpoints', 'side', '1/s', 'of own 1', 'by stock', 'spread',
-        'p50 ms', 'p99 ms', 'first ms', 'runs',
-    ]  # fmt: skip
-
-    def cells(point, side, one):
-        return [
-            point['load'], point['endpoints'], side,
-            table.rate(one['rate']), table.percent(one['of_own_0']),
-            *table.by_stock(point, side),
-            f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
-            f'{one["first"]:.0f}', one['repeats'],
-        ]  # fmt: skip
-
-    return table.of_sides(head, found, cells)
+#: The points as a table.
+text = table.of_sides(
+    'load', 'endpoints', table.SIDE, table.RATE,
+    ('of own 1', 'of_own_0', table.percent), *table.BY_STOCK, *table.times(),
+    ('first ms', 'first', '{:.0f}'), table.RUNS,
+)  # fmt: skip

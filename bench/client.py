@@ -145,32 +145,16 @@ def headers(subject, caller=None):
     return {'X-Auth-Token': caller or subject, 'X-Subject-Token': subject}
 
 
-def validators(keystone, count):
-    """Headers of ``count`` clients that each validate their own token."""
-    return [headers(one) for one in tokens(keystone, count)]
-
-
 def revoke(keystone, caller, subject):
     """Revoke a token with DELETE /v3/auth/tokens."""
     request('DELETE', keystone, '/auth/tokens', headers(subject, caller))
 
 
-def access_keys(side, count):
-    """Have access keys made for the admin, in the admin's project.
-
-    :param side: a :class:`bench.rig.Side`
-    :returns: list of (access key, secret)
-    """
-    keystone = side.keystone
-    caller = token(keystone)
-    subject = about(keystone, caller)
-    path = f'/users/{subject["user"]["id"]}/credentials/OS-EC2'
-    body = {'tenant_id': subject['project']['id']}
-    found = []
-    for _ in range(count):
-        credential = create(keystone, caller, path, body)
-        found.append((credential['access'], credential['secret']))
-    return found
+def access_key(keystone, caller, user_id, project_id):
+    """Have an access key made for a user: (access key, secret)."""
+    path = f'/users/{user_id}/credentials/OS-EC2'
+    made = create(keystone, caller, path, {'tenant_id': project_id})
+    return made['access'], made['secret']
 
 
 def about(keystone, subject):

@@ -76,27 +76,35 @@ def account(admin):
     domain = client.about(admin, token)['user']['domain']['id']
     role = _role(admin, token)
     name = f'ks-bench-{secrets.token_hex(4)}'
-    password = secrets.token_urlsafe(18)
     progress.step(f'creating the project and the user {name}')
     with contextlib.ExitStack() as stack:
-        made = {}
-        for kind, more in (('project', {}), ('user', {'password': password})):
-            # Before: an interrupted request may have been heard.
-            stack.callback(_remove, admin, kind, name, domain)
-            body = {kind: {'name': name, 'domain_id': domain, **more}}
-            made[kind] = client.create(admin, token, f'/{kind}s', body)['id']
-        client.put(
-            admin,
-            token,
-            f'/projects/{made["project"]}/users/{made["user"]}/roles/{role}',
-        )
-        variables = {
-            'OS_USER_ID': made['user'],
-            'OS_PASSWORD': password,
-            'OS_PROJECT_ID': made['project'],
-            'OS_CACERT': admin.credentials.get('OS_CACERT'),
-        }
-        yield [Cloud(Account(admin.url, variables))]
+        # Before: an interrupted request may have been heard.
+        stack.callback(_remove, admin, 'project', name, domain)
+        body = {'project': {'name': name, 'domain_id': domain}}
+        project = client.create(admin, token, '/projects', body)['id']
+        stack.callback(_remove, admin, 'user', name, domain)
+        yield [Cloud(user(admin, token, name, domain, project, role))]
+
+
+def user(admin, token, name, domain_id, project_id, role_id):
+    """Make a user with a password and a role in a project.
+
+    :param admin: anything with ``url`` and the admin's ``credentials``
+    :param token: the admin's
+    :returns: the user's :class:`Account`
+    """
+    password = secrets.token_urlsafe(18)
+    body = {'name': name, 'password': password, 'domain_id': domain_id}
+    made = client.create(admin, token, '/users', {'user': body})['id']
+    grant = f'/projects/{project_id}/users/{made}/roles/{role_id}'
+    client.put(admin, token, grant)
+    variables = {
+        'OS_USER_ID': made,
+        'OS_PASSWORD': password,
+        'OS_PROJECT_ID': project_id,
+        'OS_CACERT': admin.credentials.get('OS_CACERT'),
+    }
+    return Account(admin.url, variables)
 
 
 def _role(admin, token):

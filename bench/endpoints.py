@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Catalogs and projects that are written directly into the tables."""
+"""Catalogs that are written directly into the tables, and projects."""
+
+from bench import client
 
 _PER_SERVICE = 15  # endpoints: three interfaces in each of five regions
 
@@ -8,7 +10,7 @@ _PER_SERVICE = 15  # endpoints: three interfaces in each of five regions
 def fill(side, count):
     """Replace the catalog by one with ``count`` endpoints.
 
-    Every third URL has the id of the project in it.
+    Every third URL has the id of the project in it. The cache is emptied.
     """
     last = -(-count // _PER_SERVICE)
     side.query(
@@ -28,6 +30,7 @@ def fill(side, count):
         "IF(seq DIV 3 MOD 3 = 0, '/%(project_id)s', '')), 1, '{}' "
         f'FROM seq_1_to_{count}'
     )
+    side.forget()
 
 
 def projects(side, count):
@@ -35,19 +38,13 @@ def projects(side, count):
 
     :returns: list of their ids
     """
-    side.query(
-        'INSERT IGNORE INTO project '
-        '(id, name, domain_id, parent_id, enabled, is_domain, extra) '
-        "SELECT MD5(CONCAT('project', seq)), CONCAT('project-', seq), "
-        "domain_id, domain_id, 1, 0, '{}' "
-        f'FROM seq_1_to_{count}, project '
-        "WHERE name = 'admin' AND is_domain = 0; "
-        'INSERT IGNORE INTO assignment '
-        '(type, actor_id, target_id, role_id, inherited) '
-        "SELECT type, actor_id, MD5(CONCAT('project', seq)), role_id, 0 "
-        f'FROM seq_1_to_{count}, assignment '
-        "WHERE type = 'UserProject' AND target_id = "
-        "(SELECT id FROM project WHERE name = 'admin' AND is_domain = 0)"
-    )
-    rows = side.query("SELECT id FROM project WHERE name LIKE 'project-%'")
-    return [project_id for (project_id,) in rows]
+    keystone = side.keystone
+    caller = client.token(keystone)
+    admin = client.about(keystone, caller)
+    found = []
+    for _ in range(count):
+        project = client.create_project(keystone, caller)['id']
+        grant = f'users/{admin["user"]["id"]}/roles/{admin["roles"][0]["id"]}'
+        client.put(keystone, caller, f'/projects/{project}/{grant}')
+        found.append(project)
+    return found

@@ -4,49 +4,30 @@
 
 Each module has a ``TITLE``, a function ``run`` that takes a
 :class:`bench.plan.Plan` and returns points, and a function ``text`` that
-renders them as a table. The chart is the function of the same name in
-:mod:`bench.charts`. Experiments that only require the API have a function
-``footprint``, which returns how many tokens they issue and revoke at a scale.
-``PACKAGES`` is the profile of bindep.txt that only this experiment requires.
+renders them as a table. A point is a dict with what it is about and, for each
+side, a dict of what was measured, as the module's ``points`` or
+:meth:`bench.runs.Runs.points` says. The chart is the function of the same name
+in :mod:`bench.charts` or :mod:`bench.bar_charts`. Experiments that only
+require the API have a function ``footprint``, which returns how many tokens
+they issue and revoke at a scale. ``PACKAGES`` is the profile of bindep.txt
+that only this experiment requires.
+
+Unless a module says otherwise, the sides alternate from round to round, the
+patched rate is divided by stock's of the same round, which is measured
+immediately before or after it, and the results are medians of the rounds.
 """
 
+import importlib
 import json
 
-from bench import catalog
-from bench import faults
-from bench import formats
-from bench import living
-from bench import memory
-from bench import mixed
-from bench import propagation
-from bench import prune
-from bench import radosgw
-from bench import rally
-from bench import revocations
-from bench import rotation
-from bench import s3
-from bench import services
-from bench import tokens
-from bench import warm
-
 ALL = {
-    'tokens': tokens,
-    'revocations': revocations,
-    'mixed': mixed,
-    'prune': prune,
-    'warm': warm,
-    'catalog': catalog,
-    'formats': formats,
-    's3': s3,
-    'radosgw': radosgw,
-    'rotation': rotation,
-    'living': living,
-    'services': services,
-    'memory': memory,
-    'rally': rally,
-    'propagation': propagation,
-    'faults': faults,
-}
+    name: importlib.import_module(f'bench.{name}')
+    for name in (
+        'tokens', 'revocations', 'mixed', 'prune', 'warm', 'catalog',
+        'formats', 's3', 'radosgw', 'rotation', 'living', 'services', 'memory',
+        'rally', 'propagation', 'faults',
+    )
+}  # fmt: skip
 
 
 def results(folder):

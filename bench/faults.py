@@ -16,7 +16,6 @@ and the load continues for the same time afterwards.
     One region, PostgreSQL and three memcached that share the keys.
 """
 
-from bench import summary
 from bench import table
 from patchset import progress
 from patchset.cluster import faults
@@ -34,15 +33,10 @@ _ALL_OF_THEM = ('mariadb', 'galera', 'postgresql')
 DATABASES = {'small': _ALL_OF_THEM, 'full': _ALL_OF_THEM}
 SECONDS = {'small': 3, 'full': 10}
 _SIDES = ('stock', 'patched')
-_AT_THE_END = 'after all of them'
 
 
 def run(plan):
-    """Run the experiment.
-
-    :param plan: a :class:`bench.plan.Plan`
-    :returns: what :func:`points` returns
-    """
+    """Run the experiment; see :mod:`bench.experiments`."""
     measured = {}
     for case in plan.cases or CASES:
         for side in _SIDES:
@@ -66,39 +60,28 @@ def points(measured):
     """
     found = []
     for case in dict.fromkeys(about[0] for about in measured):
-        for name in measured[case, _SIDES[0]][0]:
-            point = {'case': case, 'fault': name}
-            for side in _SIDES:
-                point[side] = measured[case, side][0][name]
-            found.append(point)
-        point = {'case': case, 'fault': _AT_THE_END}
-        for side in _SIDES:
-            point[side] = {'lost': len(measured[case, side][1])}
-        found.append(point)
+        sides = {side: measured[case, side] for side in _SIDES}
+        for name in sides['stock'][0]:
+            noticed = {side: one[name] for side, (one, _) in sides.items()}
+            found.append({'case': case, 'fault': name, **noticed})
+        lost = {side: {'lost': len(one)} for side, (_, one) in sides.items()}
+        found.append({'case': case, 'fault': 'after all of them', **lost})
     return found
 
 
-def text(found):
-    """The points as a table."""
-    head = [
-        'cluster', 'fault', 'side', 'requests', 'failed', 'refused',
-        'back s', 'over s', 'slowest s', 'revoked', 'too late', 'longest s',
-        'lost',
-    ]  # fmt: skip
+def _failed(point, side):
+    one = point[side]
+    if 'lost' in one:
+        return '-'
+    return table.percent(one['failed'] / one['requests'])
 
-    def cells(one):
-        if 'lost' in one:
-            return [*['-'] * 9, one['lost']]
-        return [
-            one['requests'], table.percent(one['failed'] / one['requests']),
-            one['refused'], f'{one["lasted"]:.1f}',
-            f'{one["recovered"]:.1f}', f'{one["slowest"]:.1f}',
-            one['revoked'], one['accepted'], f'{one["longest"]:.1f}', '-',
-        ]  # fmt: skip
 
-    rows = [
-        [point['case'], point['fault'], side, *cells(point[side])]
-        for point in found
-        for side in summary.sides(point)
-    ]
-    return table.render(head, rows)
+#: The points as a table.
+text = table.of_sides(
+    ('cluster', 'case'), 'fault', table.SIDE, ('requests', 'requests', '{}'),
+    ('failed', _failed), ('refused', 'refused', '{}'),
+    ('back s', 'lasted', '{:.1f}'), ('over s', 'recovered', '{:.1f}'),
+    ('slowest s', 'slowest', '{:.1f}'), ('revoked', 'revoked', '{}'),
+    ('too late', 'accepted', '{}'), ('longest s', 'longest', '{:.1f}'),
+    ('lost', 'lost', '{}'),
+)  # fmt: skip

@@ -4,12 +4,11 @@
 
 import contextlib
 import json
-import pathlib
-import tempfile
 
 from bench import client
+from bench import load
 from bench import population
-from bench import turns
+from bench import rig
 from patchset import paths
 from patchset import process
 from patchset import progress
@@ -31,16 +30,12 @@ class Gateway:
 
     def __init__(self, side, cache, server, venv, accounts):
         self.side = side
-        self.cache = cache
-        self._server = server
+        #: address of its API of S3
+        self.url = server.url
+        self._bucket = f'{side.name}-{cache}'
         self._venv = venv
         self._accounts = accounts
         self._requests = {}
-
-    @property
-    def url(self):
-        """Address of its API of S3."""
-        return self._server.url
 
     def keys(self, count) -> list:
         """Have the users make access keys: (access key, secret) of each."""
@@ -52,11 +47,11 @@ class Gateway:
         """Sign requests, which the keys do in turns.
 
         :param make: make the bucket and its objects before
-        :returns: {kind: list as :func:`bench.turns.once` takes it}
+        :returns: {kind: list as :func:`bench.load.once` takes it}
         """
         request = {
-            'url': self.url, 'bucket': f'{self.side.name}-{self.cache}',
-            'keys': keys, 'kinds': kinds, 'count': count, 'make': make,
+            'url': self.url, 'bucket': self._bucket, 'keys': keys,
+            'kinds': kinds, 'count': count, 'make': make,
         }  # fmt: skip
         answer = process.run(
             [self._venv.python, '-P', '-m', 'bench.s3_signer'],
@@ -75,15 +70,15 @@ class Gateway:
         for number, requests in enumerate(self._requests.values()):
             # What Keystone is asked is the same for each kind.
             count = USERS if number else keys
-            turns.once([self.url], requests[:count], USERS)
+            load.once([self.url], requests[:count], USERS)
 
     def load(self, kind, seconds, clients):
         """Send requests of a kind for some seconds.
 
-        :returns: :class:`bench.turns.Answers`
+        :returns: :class:`bench.load.Answers`
         """
         requests = self._requests[kind]
-        found = turns.during(self.url, requests, seconds, clients)
+        found = load.during(self.url, requests, seconds, clients)
         # Those that come next are others.
         start = found.requests % len(requests)
         self._requests[kind] = requests[start:] + requests[:start]
@@ -92,11 +87,8 @@ class Gateway:
 
 def _key(owner):
     account, token = owner
-    user = account.credentials['OS_USER_ID']
-    body = {'tenant_id': account.credentials['OS_PROJECT_ID']}
-    path = f'/users/{user}/credentials/OS-EC2'
-    made = client.create(account, token, path, body)
-    return made['access'], made['secret']
+    ids = (account.credentials[f'OS_{one}_ID'] for one in ('USER', 'PROJECT'))
+    return client.access_key(account, token, *ids)
 
 
 def _request(kind, path):
@@ -127,15 +119,10 @@ def started(sides, caches, venv):
     :param sides: list of :class:`bench.rig.Side`
     :param caches: {name: size of RadosGW's cache of tokens and secrets}
     :param venv: the environment that has boto3
-    :returns: {(name of the side, cache): :class:`Gateway`}
+    :returns: {(side, cache): :class:`Gateway`}
     """
     with contextlib.ExitStack() as stack:
-        folder = pathlib.Path(
-            stack.enter_context(
-                tempfile.TemporaryDirectory(prefix='ks-bench-')
-            )
-        )
-        folder.chmod(0o711)
+        folder = stack.enter_context(rig.folder())
         progress.step('starting Ceph')
         monitor = stack.enter_context(ceph.cluster(folder))
         found = {}
@@ -146,7 +133,7 @@ def started(sides, caches, venv):
                 own = options(side.keystone, size)
                 server = ceph.RadosGW(monitor, own, folder)
                 stack.enter_context(server)
-                found[side.name, cache] = Gateway(
+                found[side, cache] = Gateway(
                     side, cache, server, venv, accounts
                 )
         yield found

@@ -70,7 +70,8 @@ def log_in(side):
     :raises patchset.errors.Error: an answer was not a success
     """
     keystone = side.keystone
-    # ApacheBench sends one alone; of the others that wait at once each
-    # process takes one, and is busy with it while the rest is taken.
+    request = '', '', client.login(keystone).decode()
+    # Of those that wait at once each process takes one, and is busy with it
+    # while the rest is taken.
     clients = 2 * keystone.processes
-    load.number(side.url, {}, 2 * clients, clients, client.login(keystone))
+    load.exactly(side.url, [request] * 2 * clients, clients)

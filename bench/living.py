@@ -31,16 +31,13 @@ reported. The events left by one kind of writes are removed before the next.
 Before each slice, all tokens are validated.
 """
 
-import dataclasses
-import statistics
-
 from bench import client
+from bench import load
 from bench import population
 from bench import rig
 from bench import rounds
-from bench import summary
+from bench import runs
 from bench import table
-from bench import turns
 from bench import writing
 from patchset import progress
 
@@ -52,40 +49,27 @@ QUIET = 'quiet'
 SECONDS = {'small': 1, 'full': 2}  # of a slice
 REPEATS = {'small': 1, 'full': 3}
 TOKENS, USERS, CLIENTS = 50, 20, 2
-_SIDES = ('stock', 'patched')
 _WARM = 2  # validations of each token
 
 
 def run(plan):
-    """Run the experiment.
-
-    :param plan: a :class:`bench.plan.Plan`
-    :returns: what :func:`points` gives
-    """
-    seconds, repeats = SECONDS[plan.scale], REPEATS[plan.scale]
-    measured = {}
+    """Run the experiment; see :mod:`bench.experiments`."""
+    found = runs.Runs('case', 'pace')
     with rig.both(plan) as sides:
         progress.step(f'{USERS} users with {TOKENS} tokens on each side')
-        clouds = {}
-        rig.at_once(
-            lambda side: clouds.__setitem__(side.name, Cloud(side)), sides
-        )
-        for number in range(repeats):
+        clouds = rig.at_once(Cloud, sides)
+        for number in range(REPEATS[plan.scale]):
             for case in plan.cases or CASES:
-                for cloud in clouds.values():
-                    cloud.forget()
+                for side in sides:
+                    side.forget_events()
                 paces = (QUIET, *paces_of(case, plan))
                 for slot, pace in enumerate(rig.turn(paces, number)):
                     for side in rig.turn(sides, number + slot):
-                        one = clouds[side.name].measure(case, pace, seconds)
-                        about = side.name, case, pace
-                        measured.setdefault(about, []).append(one)
-                        progress.step(
-                            f'{number + 1} of {repeats}: {case} '
-                            f'{shown(pace)}, {side.name}: '
-                            f'{table.rate(one["rate"])}/s'
-                        )
-    return points(measured)
+                        found.measure(
+                            side, (case, shown(pace)), clouds[side].measure,
+                            case, pace, SECONDS[plan.scale],
+                        )  # fmt: skip
+    return points(found)
 
 
 def paces_of(case, plan):
@@ -110,21 +94,13 @@ class Cloud:
         self._side = side
         self._admin = side.keystone
         (service,) = population.accounts(self._admin, 1, 'service')
-        self._service = client.token(service)
         users = population.accounts(self._admin, USERS)
-        self._tokens = population.tokens(users, TOKENS)
+        self._requests = load.validations(
+            population.tokens(users, TOKENS), client.token(service)
+        )
         # Separate users, whose tokens are not validated.
         writers = population.accounts(self._admin, len(CASES))
         self._writers = dict(zip(CASES, writers, strict=True))
-
-    def forget(self):
-        """Remove what earlier writes have left."""
-        self._side.forget_events()
-        self._warm()
-
-    def _warm(self):
-        requests = [(self._service, one, '') for one in self._tokens]
-        turns.once([self._side.url], _WARM * requests, CLIENTS)
 
     def measure(self, case, pace, seconds) -> dict:
         """One slice of time.
@@ -133,11 +109,11 @@ class Cloud:
 
         :param case: one of :data:`CASES`
         :param pace: see :func:`paces_of`, or :data:`QUIET`
-        :returns: dict with the fields of :class:`bench.load.Measure`,
+        :returns: dict with what :meth:`bench.load.Answers.measure` gives,
             ``written`` (rounds per second), ``write_p50`` (milliseconds of
             a round) and ``writer_cpu`` (processor seconds per second)
         """
-        self._warm()
+        load.once([self._side.url], _WARM * self._requests, CLIENTS)
         answer = writing.NONE
         if pace == QUIET:
             found = self._validate(seconds)
@@ -150,64 +126,36 @@ class Cloud:
             with writing.writing(self._admin, steps, seconds, rate) as answer:
                 found = self._validate(seconds)
         return {
-            **dataclasses.asdict(found),
+            **found.measure(),
             'written': answer['rate'],
             'write_p50': answer['p50'],
             'writer_cpu': answer['cpu'],
         }
 
     def _validate(self, seconds):
-        return turns.validate(
-            self._side.url, self._service, self._tokens, seconds, CLIENTS
-        )
+        return load.during(self._side.url, self._requests, seconds, CLIENTS)
 
 
-def points(measured):
+def points(found):
     """Sum up the rounds.
 
-    :param measured: {(side, case, pace): for each round what
-        :meth:`Cloud.measure` gave}
-    :returns: a list of dicts, one per case and pace: ``case``, ``pace`` (in
-        words), what :func:`bench.summary.by_stock` gives, and for each side
-        what :func:`bench.summary.of` gives against the quiet slices, and the
-        medians of ``written`` and ``write_p50``, and ``writer_cpu``
+    :param found: a :class:`bench.runs.Runs` by case and pace (in words)
+    :returns: what :meth:`bench.runs.Runs.points` gives, with each side's runs
+        against the quiet ones, and the medians of ``written`` and
+        ``write_p50``, and ``writer_cpu``
     """
-    found = []
-    for case, pace in dict.fromkeys(about[1:] for about in measured):
-        point = {'case': case, 'pace': shown(pace)}
-        runs = {side: measured[side, case, pace] for side in _SIDES}
-        for side, of_side in runs.items():
-            point[side] = summary.of(of_side, measured[side, case, QUIET])
-            for name in ('written', 'write_p50', 'writer_cpu'):
-                values = [one[name] for one in of_side]
-                point[side][name] = _median(values)
-        point.update(summary.by_stock(runs['patched'], runs['stock']))
-        found.append(point)
-    return found
+    return found.points(
+        references=lambda about: (about[0], QUIET),
+        medians=('written', 'write_p50', 'writer_cpu'),
+    )
 
 
-def _median(values):
-    return None if None in values else round(statistics.median(values), 3)
-
-
-def text(found):
-    """The points as a table."""
-    head = [
-        'writes', 'asked', 'side', 'done/s', '1/s', 'by stock', 'spread',
-        'of quiet', 'spread', 'p99 ms', 'round ms', 'runs',
-    ]  # fmt: skip
-
-    def cells(point, side, one):
-        late = one['write_p50']
-        return [
-            point['case'], point['pace'], side, table.rate(one['written']),
-            table.rate(one['rate']), *table.by_stock(point, side),
-            table.percent(one['of_own_0']),
-            table.spread(
-                [100 * share for share in one['of_own_0_spread']], '{:.1f}'
-            ),
-            f'{one["p99"]:.1f}', '-' if late is None else f'{late:.0f}',
-            one['repeats'],
-        ]  # fmt: skip
-
-    return table.of_sides(head, found, cells)
+#: The points as a table.
+text = table.of_sides(
+    ('writes', 'case'), ('asked', 'pace'), table.SIDE,
+    ('done/s', 'written', table.rate), table.RATE, *table.BY_STOCK,
+    ('of quiet', 'of_own_0', table.percent),
+    ('spread', 'of_own_0_spread', table.percents),
+    ('p99 ms', 'p99', '{:.1f}'), ('round ms', 'write_p50', '{:.0f}'),
+    table.RUNS,
+)  # fmt: skip

@@ -23,7 +23,7 @@ def load_maker():
         'cpus': len(os.sched_getaffinity(0)),
         'memory': _find(r'^MemTotal: +(.+)$', '/proc/meminfo'),
         'system': platform.platform(),
-        'ab': _version([child.find('ab'), '-V']),
+        'wrk': _version([child.find('wrk'), '-v']),
     }
 
 

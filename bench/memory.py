@@ -41,69 +41,62 @@ _MIB = 2**20
 
 
 def run(plan):
-    """Run the experiment.
-
-    :param plan: a :class:`bench.plan.Plan`
-    :returns: what :func:`points` gives
-    """
+    """Run the experiment; see :mod:`bench.experiments`."""
     measured = {}
     uncached = {'token': {'caching': 'false'}}
     with rig.both(plan, uncached) as sides:
         for side in sides:
-            for number, kind in enumerate(KINDS[plan.scale]):
-                if number:
-                    side.keystone.restart()
-                found = by_events(side, kind, EVENTS[plan.scale])
-                _note(measured, side, kind, found)
-                side.forget_events()
-            found = by_tokens(side, TOKENS[plan.scale], plan.options)
-            _note(measured, side, 'tokens', found)
+            for kind in (*KINDS[plan.scale], 'tokens'):
+                numbers, load_of = EVENTS[plan.scale], by_events
+                if kind == 'tokens':
+                    numbers, load_of = TOKENS[plan.scale], by_tokens
+                for number, one in load_of(side, kind, numbers, plan.options):
+                    measured.setdefault((kind, number), {})[side.name] = one
+                    size = statistics.mean(one['pss']) / _MIB
+                    progress.step(
+                        f'{kind}, {number}, {side.name}: '
+                        f'{size:.1f} MiB per process'
+                    )
     return points(measured)
 
 
-def _note(measured, side, kind, found):
-    for number, one in found:
-        measured.setdefault((kind, number), {})[side.name] = one
-        progress.step(
-            f'{kind}, {number}, {side.name}: '
-            f'{statistics.mean(one["pss"]) / _MIB:.1f} MiB per process'
-        )
-
-
-def by_events(side, kind, numbers):
-    """Add events, of which there are none, and validate.
+def by_events(side, kind, numbers, _):
+    """Add events, and validate.
 
     :param numbers: how many events there are to be, in rising order
     :returns: iterator of (number, what :func:`of_workers` gives)
     """
+    side.forget_events()
+    side.keystone.restart()
     filled = 0
     for number in numbers:
         if number:
             events.add(side, kind, filled + 1, number, numbers[-1])
         filled = number
-        headers = client.headers(client.token(side.keystone))
+        requests = load.validations([client.token(side.keystone)] * _CLIENTS)
         side.forget()
         # None is answered before its process has read the events.
         for _ in range(2):
-            load.each(side.url, [headers] * _CLIENTS, 1)
+            load.exactly(side.url, requests, _CLIENTS)
         yield number, of_workers(side)
 
 
-def by_tokens(side, numbers, options):
+def by_tokens(side, kind, numbers, options):
     """Validate tokens in turns.
 
     :param numbers: how many tokens there are to be, in rising order
     :param options: of keystone.conf: {section: {option: value}}
     :returns: iterator of (number, what :func:`of_workers` gives)
     """
+    side.forget_events()
     tokens = client.exchanged(side.keystone, 1 + numbers[-1])
     # What the processes needed to issue them is no part of it.
     side.keystone.restart(options)
     # Nor is what the first answer makes a process load.
     side.forget()
-    headers = client.headers(tokens[0])
+    requests = load.validations(tokens[:1] * _CLIENTS)
     for number in numbers:
-        load.each(side.url, [headers] * _CLIENTS, 2)
+        load.exactly(side.url, requests * 2, _CLIENTS)
         if number:
             rotation.meet(side, tokens[: 1 + number])
         yield number, of_workers(side)
@@ -154,15 +147,8 @@ def points(measured):
     return found
 
 
-def text(found):
-    """The points as a table."""
-    head = ['kind', 'number', 'side', 'PSS MiB', 'RSS MiB', 'bytes each']
-
-    def cells(point, side, one):
-        each = '-' if one['each'] is None else one['each']
-        return [
-            point['kind'], point['number'], side,
-            f'{one["pss"]:.1f}', f'{one["rss"]:.1f}', each,
-        ]  # fmt: skip
-
-    return table.of_sides(head, found, cells)
+#: The points as a table.
+text = table.of_sides(
+    'kind', 'number', table.SIDE, ('PSS MiB', 'pss', '{:.1f}'),
+    ('RSS MiB', 'rss', '{:.1f}'), ('bytes each', 'each', '{}'),
+)  # fmt: skip

@@ -11,7 +11,6 @@ import urllib.request
 from bench import client
 from patchset import child
 from patchset import wsgi
-from patchset.services import memcached
 from patchset.services import server
 
 APPLICATION = pathlib.Path(__file__).parent / 'service.py'
@@ -24,37 +23,24 @@ class Service(server.Server):
 
     :param keystone: a :class:`patchset.deployment.Deployment`, running
     :param account: the :class:`bench.cloud.Account` of the service
+    :param cache: a :class:`patchset.services.memcached.Memcached` for it
     :param cache_time: what ``token_cache_time`` is, in seconds; -1 is no
         cache
     """
 
     name = 'service'
 
-    def __init__(self, keystone, account, cache_time):
+    def __init__(self, keystone, account, cache, cache_time):
         super().__init__()
         self._keystone = keystone
         self._account = account
         self._cache_time = cache_time
-        self._cache = memcached.Memcached()
+        self._cache = cache
 
     @property
     def url(self) -> str:
         """Address of the service."""
         return f'http://127.0.0.1:{self.port}/'
-
-    def start(self):
-        """Start the service and its memcached."""
-        self._cache.start()
-        try:
-            super().start()
-        except BaseException:
-            self._cache.stop()
-            raise
-
-    def stop(self):
-        """Stop both."""
-        super().stop()
-        self._cache.stop()
 
     def status(self, token: str) -> int:
         """Status of the answer to a request with a token."""

@@ -2,11 +2,11 @@
 
 """Validations of some tokens while others are revoked.
 
-20 clients validate one token each. Concurrently, other tokens, which were
-issued before, are revoked at a steady rate. The loss of a side is
-relative to its own rate without revocations, measured in an adjacent slice: a
-machine can become a quarter faster or slower within a minute. The order of the
-two alternates, rounds are repeated, and the results are medians.
+20 clients validate 20 tokens in turns. Concurrently, other tokens, which were
+issued before, are revoked at a steady rate. The loss of a side is relative to
+its own rate without revocations, measured in an adjacent slice: a machine can
+become a quarter faster or slower within a minute. The order of the two
+alternates, rounds are repeated, and the results are medians.
 
 The loss is the complete effect on the clients: the effect on other requests,
 such as tokens that are loaded again after a cache was flushed, and the work of
@@ -27,10 +27,10 @@ import time
 from bench import client
 from bench import load
 from bench import rig
+from bench import runs
 from bench import summary
 from bench import table
 from bench import writing
-from patchset import progress
 
 TITLE = 'Cost of revocations for tokens that are not revoked'
 # Revocations per second; each is compared with none.
@@ -50,47 +50,27 @@ def footprint(scale):
 
 
 def run(plan):
-    """Run the experiment.
-
-    :param plan: a :class:`bench.plan.Plan`
-    :returns: a list of dicts, one per rate, the first without revocations:
-        ``asked`` (revocations per second), and for each side what
-        :func:`side_point` gives
-    """
-    seconds, repeats = SECONDS[plan.scale], REPEATS[plan.scale]
-    measured, alone = {}, {}
+    """Run the experiment; see :mod:`bench.experiments`."""
+    busy, quiet = runs.Runs('asked'), runs.Runs('beside')
     # How many processes an existing Keystone has is not known.
     processes = None if plan.against else rig.PROCESSES
     with rig.sides(plan) as sides:
-        for side in sides:
-            alone[side.name] = cost(side)
-        for number in range(repeats):
-            headers = {
-                side.name: client.validators(side.keystone, CLIENTS)
+        alone = {side.name: cost(side) for side in sides}
+        for number in range(REPEATS[plan.scale]):
+            requests = {
+                side: load.validations(client.tokens(side.keystone, CLIENTS))
                 for side in sides
             }
             for rate in RATES[plan.scale]:
                 for side in rig.turn(sides, number):
-                    with_it, without = pair = _pair(
-                        side, headers[side.name], rate, seconds, number
-                    )
-                    measured.setdefault((side.name, rate), []).append(pair)
-                    progress.step(
-                        f'{number + 1} of {repeats}: {side.name}: '
-                        f'{with_it["rate"]:.1f} validations/s with '
-                        f'{with_it["revoked"]:.1f} of {rate} revocations/s, '
-                        f'{without["rate"]:.1f} without'
-                    )
-    return points(measured, alone, processes)
-
-
-def _pair(side, headers, rate, seconds, number):
-    """Two slices of time, with revocations and without."""
-    found = {
-        one: measure(side, headers, one, seconds)
-        for one in rig.turn((0, rate), number)
-    }
-    return found[rate], found[0]
+                    for found, one in rig.turn(
+                        ((quiet, 0), (busy, rate)), number
+                    ):
+                        found.measure(
+                            side, (rate,), measure, side, requests[side], one,
+                            SECONDS[plan.scale],
+                        )  # fmt: skip
+    return points(busy.measured, quiet.measured, alone, processes)
 
 
 def cost(side):
@@ -104,26 +84,22 @@ def cost(side):
     return statistics.median(times[1:])
 
 
-def measure(side, headers, rate, seconds):
+def measure(side, requests, rate, seconds):
     """One slice of time.
 
-    :param headers: what :func:`bench.client.validators` gave
-    :returns: dict with ``rate``, ``p50`` and ``p99`` of the validations, and
-        ``revoked`` (per second), ``revoke_p50``, ``revoke_p99`` (ms) and
-        ``revoker_cpu`` (processor seconds per second)
+    :param requests: one of each client
+    :returns: dict with what :meth:`bench.load.Answers.measure` gives of the
+        validations, and ``revoked`` (per second), ``revoke_p50``,
+        ``revoke_p99`` (ms) and ``revoker_cpu`` (processor seconds per second)
     """
     side.forget_events()
-    load.each(side.url, headers, 3)
+    load.exactly(side.url, requests * 3, CLIENTS)
     with writing.revoking(side.keystone, rate, seconds) as revoked:
-        validated = load.together(side.url, headers, seconds)
+        validated = load.during(side.url, requests, seconds, CLIENTS)
     # What the clients no longer wait for is not left to the other side.
-    load.each(side.url, headers, 1)
+    load.exactly(side.url, requests, CLIENTS)
     return {
-        'rate': validated.rate,
-        'p50': validated.p50,
-        'p99': validated.p99,
-        'requests': validated.requests,
-        'steal': validated.steal,
+        **validated.measure(),
         'revoked': revoked['rate'],
         'revoke_p50': revoked['p50'],
         'revoke_p99': revoked['p99'],
@@ -131,40 +107,35 @@ def measure(side, headers, rate, seconds):
     }
 
 
-def points(measured, alone, processes):
+def points(busy, quiet, alone, processes):
     """Sum up the rounds.
 
-    :param measured: {(side, asked): for each round a pair of what
-        :func:`measure` gave, the second one without revocations}
+    :param busy: {(asked,): {side: list of what :func:`measure` gave}}
+    :param quiet: the same of the slices without revocations beside them
     :param alone: {side: milliseconds of a revocation by itself}
     :param processes: how many processes a side has; None if unknown
-    :returns: a list of dicts as :func:`run` describes them
+    :returns: a list of dicts, one per rate, the first without revocations:
+        ``asked`` (revocations per second), and for each side what
+        :func:`side_point` gives
     """
-    sides = summary.sides(alone)
-    idle = {
-        side: [
-            (without, without)
-            for (name, _), pairs in measured.items()
-            if name == side
-            for _, without in pairs
-        ]
-        for side in sides
-    }
     found = []
-    for rate in dict.fromkeys((0, *(asked for _, asked in measured))):
+    for rate in (0, *(asked for (asked,) in busy)):
         point = {'asked': rate}
-        for side in sides:
-            pairs = measured[side, rate] if rate else idle[side]
-            point[side] = side_point(pairs, alone[side], processes)
+        for side in summary.sides(alone):
+            idle = [run for of in quiet.values() for run in of[side]]
+            pair = (idle, idle) if not rate else (
+                busy[rate,][side], quiet[rate,][side]
+            )  # fmt: skip
+            point[side] = side_point(*pair, alone[side], processes)
         found.append(point)
     return found
 
 
-def side_point(pairs, alone, processes):
+def side_point(runs, idle, alone, processes):
     """Sum up one side at one rate.
 
-    :param pairs: for each round what :func:`measure` gave, and the same of
-        the slice without revocations beside it
+    :param runs: for each round what :func:`measure` gave
+    :param idle: the same of the slices without revocations beside them
     :returns: what :func:`bench.summary.of` gives, and ``loss`` (share of the
         side's own validations without revocations), ``revoked`` (per
         second), ``requests`` (of both kinds per second), ``alone`` (ms of one
@@ -172,47 +143,29 @@ def side_point(pairs, alone, processes):
         the revocations take at that cost; None if unknown), and the medians of
         ``revoke_p50``, ``revoke_p99`` and ``revoker_cpu``
     """
-    runs, idle = zip(*pairs, strict=True)
     found = summary.of(runs, idle)
-    revoked = _median(runs, 'revoked')
+    names = ('revoked', 'revoke_p50', 'revoke_p99', 'revoker_cpu')
+    found.update(summary.medians(runs, names))
+    revoked = found['revoked']
     found.update(
         loss=round(1 - found['of_own_0'], 4),
-        revoked=revoked,
         requests=found['rate'] + revoked,
         alone=alone,
         work=processes and revoked * alone / 1000 / processes,
-        revoke_p50=_median(runs, 'revoke_p50'),
-        revoke_p99=_median(runs, 'revoke_p99'),
-        revoker_cpu=_median(runs, 'revoker_cpu'),
     )
     return found
 
 
-def _median(runs, name):
-    values = [run[name] for run in runs if run[name] is not None]
-    return statistics.median(values) if values else None
+def _lost(shares):
+    lost = [100 - 100 * share for share in shares[::-1]]
+    return table.spread(lost, '{:.1f}')
 
 
-def text(found):
-    """The points as a table."""
-    head = [
-        'asked/s', 'side', 'revoked/s', 'validated/s', 'loss', 'spread',
-        'work', 'p50 ms', 'p99 ms', 'revoke p99 ms', 'revoker CPU', 'runs',
-    ]  # fmt: skip
-
-    def cells(point, side, one):
-        late = one['revoke_p99']
-        return [
-            point['asked'], side, f'{one["revoked"]:.1f}',
-            f'{one["rate"]:.1f}', table.percent(one['loss']),
-            table.spread(
-                [100 - 100 * x for x in one['of_own_0_spread'][::-1]],
-                '{:.1f}',
-            ),
-            table.percent(one['work']),
-            f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
-            '-' if late is None else f'{late:.0f}',
-            table.percent(one['revoker_cpu']), one['repeats'],
-        ]  # fmt: skip
-
-    return table.of_sides(head, found, cells)
+#: The points as a table.
+text = table.of_sides(
+    ('asked/s', 'asked'), table.SIDE, ('revoked/s', 'revoked', '{:.1f}'),
+    ('validated/s', 'rate', '{:.1f}'), ('loss', 'loss', table.percent),
+    ('spread', 'of_own_0_spread', _lost), ('work', 'work', table.percent),
+    *table.times(), ('revoke p99 ms', 'revoke_p99', '{:.0f}'),
+    ('revoker CPU', 'revoker_cpu', table.percent), table.RUNS,
+)  # fmt: skip

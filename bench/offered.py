@@ -2,13 +2,12 @@
 
 """Load on a server at a rate independent of its responses, by hey."""
 
+import collections
 import csv
-import dataclasses
 import io
 import subprocess
 
 from bench import load
-from bench import steal
 from patchset import child
 from patchset import errors
 
@@ -19,32 +18,25 @@ def get(url, headers, rate, seconds, clients):
     :param headers: {name: value} of each request
     :param rate: requests per second, of all clients together
     :param clients: number of connections that share them evenly
-    :returns: a :class:`bench.load.Measure`, its times not rounded to whole
-        milliseconds; its rate is what was answered, less than was offered if
-        the server cannot keep up
+    :returns: :class:`bench.load.Answers`; the rate is what was answered, less
+        than was offered if the server cannot keep up
     :raises patchset.errors.Error: an answer was not a success
     """
     words = ['hey', '-o', 'csv', '-z', f'{seconds}s', '-c', str(clients)]
     words += ['-q', f'{rate / clients:g}', '-t', '300']
     for name, value in headers.items():
         words += ['-H', f'{name}: {value}']
-    with (
-        steal.Watch() as watch,
-        child.start(
-            [*words, url],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        ) as process,
-    ):
+    with child.start(
+        [*words, url],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
         try:
             output = process.stdout.read()
         finally:
             child.stop(process)
-    # The rate is what was asked for, whatever was stolen.
-    return dataclasses.replace(
-        parse(output, seconds), steal=round(watch.share, 3)
-    )
+    return parse(output, seconds)
 
 
 def parse(text, seconds):
@@ -55,7 +47,9 @@ def parse(text, seconds):
     """
     rows = list(csv.DictReader(io.StringIO(text)))
     try:
-        times = [1000 * float(row['response-time']) for row in rows]
+        times = collections.Counter(
+            round(1_000_000 * float(row['response-time'])) for row in rows
+        )
         refused = sum(not row['status-code'].startswith('2') for row in rows)
     except (KeyError, TypeError, ValueError):
         lines = text.strip().splitlines() or ['nothing was printed']
@@ -63,10 +57,5 @@ def parse(text, seconds):
     if refused:
         raise errors.Error(f'{refused} of {len(rows)} requests were refused')
     if not times:
-        raise load.NothingAnswered
-    return load.Measure(
-        rate=round(len(times) / seconds, 2),
-        p50=round(load.percentile(times, 50), 1),
-        p99=round(load.percentile(times, 99), 1),
-        requests=len(times),
-    )
+        raise errors.Error('no request was answered in time')
+    return load.Answers(rate=len(rows) / seconds, times=dict(times))

@@ -3,7 +3,6 @@
 """Users with passwords, created through the API, several per project."""
 
 import itertools
-import secrets
 import uuid
 
 from bench import client
@@ -21,33 +20,16 @@ def accounts(keystone, count: int, role: str = 'member') -> list:
     """
     caller = client.token(keystone)
     (found,) = client.find(keystone, caller, '/roles', {'name': role})
-    projects = [
-        client.create_project(keystone, caller)['id']
-        for _ in range(-(-count // _IN_A_PROJECT))
-    ]
+    projects = client.several(
+        lambda: client.create_project(keystone, caller)['id'],
+        -(-count // _IN_A_PROJECT),
+    )
 
     def one(project):
-        password = secrets.token_urlsafe(18)
-        user = client.create(
-            keystone,
-            caller,
-            '/users',
-            {
-                'user': {
-                    'name': uuid.uuid4().hex,
-                    'password': password,
-                    'domain_id': 'default',
-                }
-            },
-        )['id']
-        grant = f'/projects/{project}/users/{user}/roles/{found["id"]}'
-        client.put(keystone, caller, grant)
-        variables = {
-            'OS_USER_ID': user,
-            'OS_PASSWORD': password,
-            'OS_PROJECT_ID': project,
-        }
-        return cloud.Account(keystone.url, variables)
+        name = uuid.uuid4().hex
+        return cloud.user(
+            keystone, caller, name, 'default', project, found['id']
+        )
 
     return client.of_each(one, in_turn(projects, range(count)))
 

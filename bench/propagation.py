@@ -22,7 +22,6 @@ import http.client
 import statistics
 import time
 
-from bench import summary
 from bench import table
 from patchset import progress
 from patchset.cluster import asking
@@ -47,11 +46,7 @@ _TWICE = 2
 
 
 def run(plan):
-    """Run the experiment.
-
-    :param plan: a :class:`bench.plan.Plan`
-    :returns: what :func:`points` returns
-    """
+    """Run the experiment; see :mod:`bench.experiments`."""
     measured = {}
     for case in plan.cases or CASES:
         for side in sides_of(case):
@@ -151,11 +146,11 @@ def points(measured):
     """
     found = []
     for case, delay in dict.fromkeys(about[:2] for about in measured):
-        point = {'case': case, 'delay': delay}
-        for side in ('stock', 'patched'):
-            if (case, delay, side) in measured:
-                point[side] = _of_tokens(measured[case, delay, side])
-        found.append(point)
+        sides = {
+            side: _of_tokens(measured[case, delay, side])
+            for side in sides_of(case)
+        }
+        found.append({'case': case, 'delay': delay, **sides})
     return found
 
 
@@ -174,19 +169,13 @@ def _of_tokens(pairs):
     }
 
 
-def text(found):
-    """The points as a table."""
-    head = ['cache', 'ms', 'side', 'median s', 'most s', 'DELETE s', 'tokens']
-    rows = [
-        [
-            point['case'], point['delay'], side,
-            _seconds(point[side]['median']), _seconds(point[side]['most']),
-            f'{point[side]["revoking"]:.2f}', point[side]['tokens'],
-        ]
-        for point in found
-        for side in summary.sides(point)
-    ]  # fmt: skip
-    return table.render(head, rows)
+#: The points as a table.
+text = table.of_sides(
+    ('cache', 'case'), ('ms', 'delay'), table.SIDE,
+    ('median s', lambda point, side: _seconds(point[side]['median'])),
+    ('most s', lambda point, side: _seconds(point[side]['most'])),
+    ('DELETE s', 'revoking', '{:.2f}'), ('tokens', 'tokens', '{}'),
+)  # fmt: skip
 
 
 def _seconds(value):

@@ -20,18 +20,17 @@ Pruning under load
     command ran from its start to its end.
 """
 
-import contextlib
-import dataclasses
 import pathlib
+import re
 import statistics
 import tempfile
-import threading
 import time
 
 from bench import client
 from bench import events
 from bench import load
 from bench import rig
+from bench import steal
 from bench import table
 from bench import writing
 from patchset import child
@@ -87,21 +86,26 @@ def run(plan):
 def first(side, expired, samples=_SAMPLES):
     """Milliseconds of first revocations; see the module."""
     if expired:
-        progress.step(f'{side.name}: adding {expired} expired rows')
-        events.add_expired(side, expired)
-        time.sleep(_SETTLE)
+        add_expired(side, expired)
     caller, *doomed = client.tokens(side.keystone, 1 + samples)
     found = []
     for token in doomed:
         side.forget()
-        headers = client.headers(token, caller)
-        load.each(side.url, [headers] * rig.PROCESSES, 2)
+        requests = load.validations([token] * 2 * rig.PROCESSES, caller)
+        load.exactly(side.url, requests, rig.PROCESSES)
         start = time.monotonic()
         client.revoke(side.keystone, caller, token)
         found.append(1000 * (time.monotonic() - start))
         if events.count(side) < expired / 2:
             break
     return found
+
+
+def add_expired(side, rows):
+    """Add expired rows, and give the database time to write them."""
+    progress.step(f'{side.name}: adding {rows} expired rows')
+    events.add_expired(side, rows)
+    time.sleep(_SETTLE)
 
 
 def points(times, rows):
@@ -111,13 +115,10 @@ def points(times, rows):
         for each repeat}
     """
     return [
-        {
-            'what': 'first revocation',
-            'expired': expired,
-            **{
-                side: latency(times[side, expired], times[side, 0])
-                for side in ('stock', 'patched')
-            },
+        {'what': 'first revocation', 'expired': expired}
+        | {
+            side: latency(times[side, expired], times[side, 0])
+            for side in ('stock', 'patched')
         }
         for expired in (0, rows)
     ]
@@ -144,129 +145,86 @@ def latency(repeats, own):
 def beside_load(side, rows, seconds):
     """Validate and revoke, without and with the pruner.
 
-    :returns: dict with ``quiet`` and ``pruning`` (lists with the fields of
-        :class:`bench.load.Measure` for each slice), ``p99_ratio`` (medians,
+    :returns: dict with ``quiet`` and ``pruning`` (for each slice what
+        :meth:`bench.load.Answers.measure` gives), ``p99_ratio`` (medians,
         pruning by quiet), ``memory`` (the pruner's resident KiB when it had
         deleted its first batch, and at most), ``summary`` (its own words),
         the database's ``lock_waits`` and ``deadlocks`` meanwhile, and its
         ``longest_lock_wait`` since it was started
     :raises patchset.errors.Error: the pruner failed, or was done too soon
     """
-    progress.step(f'{side.name}: adding {rows} expired rows')
-    events.add_expired(side, rows)
-    time.sleep(_SETTLE)
-    headers = client.validators(side.keystone, CLIENTS)
-    load.each(side.url, headers, 3)
+    add_expired(side, rows)
+    requests = load.validations(client.tokens(side.keystone, CLIENTS))
+    load.exactly(side.url, requests * 3, CLIENTS)
+
+    def validate():
+        with writing.revoking(side.keystone, RATE, seconds):
+            return load.during(side.url, requests, seconds, CLIENTS).measure()
 
     def part(words):
-        with writing.revoking(side.keystone, RATE, seconds):
-            validated = load.together(side.url, headers, seconds)
-        progress.step(f'{words}: p99 {validated.p99} ms')
-        return dataclasses.asdict(validated)
+        one = steal.calm(validate)
+        progress.step(f'{words}: p99 {one["p99"]} ms')
+        return one
 
     quiet = [part('quiet, before') for _ in range(SLICES)]
-    busy = []
     before = side.sql.locks(side.database)
-    with Pruner(side) as pruner:
-        pruner.wait_for_a_batch()
-        while pruner.is_running():
-            busy.append(part('pruning'))
-        complete = busy[:-1]
-        summary = pruner.result()
+    busy, memory, words = prune(side, lambda: part('pruning'))
     after = side.sql.locks(side.database)
-    if not complete:
-        raise errors.Error('the pruner finished within one time slice')
     quiet += [part('quiet, after') for _ in range(SLICES)]
     return {
         'quiet': quiet,
-        'pruning': complete,
-        'p99_ratio': _p99(complete) / _p99(quiet),
-        'memory': pruner.memory,
-        'summary': summary,
+        'pruning': busy,
+        'p99_ratio': _p99(busy) / _p99(quiet),
+        'memory': memory,
+        'summary': words,
         'lock_waits': after['waits'] - before['waits'],
         'deadlocks': after['deadlocks'] - before['deadlocks'],
         'longest_lock_wait': after['longest'],
     }
 
 
-class Pruner:
-    """``keystone-manage revocation_prune``, which ends with the block."""
+def prune(side, part):
+    """Run ``keystone-manage revocation_prune``, and slices beside it.
 
-    def __init__(self, side):
-        self._side = side
-        self._process = None
-        self._samples = []
+    :param part: runs a slice
+    :returns: list of what the complete ones gave, its memory as
+        :func:`beside_load` gives it, and its last line
+    """
+    parts, oldest = [], _oldest(side)
+    command = ['revocation_prune', '--until-complete']
+    with tempfile.TemporaryFile('w+') as output:
+        process = side.keystone.manage(command, stdout=output, stderr=output)
+        try:
+            while process.poll() is None and _oldest(side) < oldest + _BATCH:
+                time.sleep(0.05)
+            memory = {'first': _resident(process, 'VmRSS')}
+            while process.poll() is None:
+                # Once it has ended, the kernel does not tell.
+                most = _resident(process, 'VmHWM') or memory.get('most')
+                memory['most'] = most
+                parts.append(part())
+        finally:
+            child.stop(process)
+        output.seek(0)
+        lines = output.read().strip().splitlines() or ['it said nothing']
+    # 1 says that rows were deleted.
+    if process.returncode != 1:
+        raise errors.Error(f'revocation_prune: {lines[-1]}')
+    if len(parts) < 2:
+        raise errors.Error('the pruner finished within one time slice')
+    return parts[:-1], memory, lines[-1].strip()
 
-    def __enter__(self):
-        self._oldest = self._find_oldest()
-        self._output = tempfile.TemporaryFile('w+')
-        self._process = self._side.keystone.manage(
-            ['revocation_prune', '--until-complete'],
-            stdout=self._output,
-            stderr=self._output,
-        )
-        self._watch = threading.Thread(target=self._sample, daemon=True)
-        self._watch.start()
-        return self
 
-    def __exit__(self, *_):
-        child.stop(self._process)
-        self._watch.join()
-        self._output.close()
+def _oldest(side):
+    ((oldest,),) = side.query('SELECT MIN(id) FROM revocation_event')
+    return int(oldest)
 
-    @property
-    def memory(self):
-        """Resident KiB: after the first batch, and at most from then on."""
-        return {'first': self._samples[0], 'most': max(self._samples)}
 
-    def is_running(self):
-        """Whether it still works."""
-        return self._process.poll() is None
-
-    def wait_for_a_batch(self):
-        """Wait until it has deleted its first rows.
-
-        :raises patchset.errors.Error: it ended before
-        """
-        while self._find_oldest() < self._oldest + _BATCH:
-            if not self.is_running():
-                raise errors.Error(f'revocation_prune: {self._last_line()}')
-            time.sleep(0.05)
-        self._samples.clear()
-        self._samples.append(self._resident())
-
-    def result(self):
-        """Its last line.
-
-        :raises patchset.errors.Error: it did not delete what has expired
-        """
-        # 1 says that rows were deleted.
-        if self._process.returncode != 1:
-            raise errors.Error(f'revocation_prune: {self._last_line()}')
-        return self._last_line()
-
-    def _last_line(self):
-        self._output.seek(0)
-        lines = self._output.read().strip().splitlines()
-        return lines[-1].strip() if lines else 'it said nothing'
-
-    def _find_oldest(self):
-        ((oldest,),) = self._side.query('SELECT MIN(id) FROM revocation_event')
-        return int(oldest)
-
-    def _sample(self):
-        while self.is_running():
-            with contextlib.suppress(FileNotFoundError, StopIteration):
-                self._samples.append(self._resident())
-            time.sleep(0.2)
-
-    def _resident(self):
-        status = pathlib.Path(f'/proc/{self._process.pid}/status').read_text()
-        return next(
-            int(line.split()[1])
-            for line in status.splitlines()
-            if line.startswith('VmRSS:')
-        )
+def _resident(process, name):
+    """Kilobytes of its memory, or None if it has ended."""
+    status = pathlib.Path(f'/proc/{process.pid}/status').read_text()
+    found = re.search(rf'^{name}:\s+(\d+) kB$', status, re.M)
+    return int(found[1]) if found else None
 
 
 def _ends(values):
@@ -277,41 +235,32 @@ def _p99(slices):
     return statistics.median(one['p99'] for one in slices)
 
 
+_latencies = table.of_sides(
+    'expired', table.SIDE, ('revocation ms', 'ms', '{:.0f}'),
+    ('spread', 'spread', table.spread), ('of own 0', 'of_own_0', '{:.2f}'),
+    ('runs', 'runs', lambda repeats: sum(map(len, repeats))),
+)  # fmt: skip
+
+
 def text(found):
     """The results as two tables."""
-    rows = []
-    for point in found[:-1]:
-        for side in ('stock', 'patched'):
-            one = point[side]
-            rows.append(
-                [
-                    point['expired'], side, f'{one["ms"]:.0f}',
-                    table.spread(one['spread']), f'{one["of_own_0"]:.2f}',
-                    sum(map(len, one['runs'])),
-                ]
-            )  # fmt: skip
-    latencies = table.render(
-        ['expired', 'side', 'revocation ms', 'spread', 'of own 0', 'runs'],
-        rows,
-    )
-    pruning = found[-1]
-    rows = []
-    for name in ('quiet', 'pruning'):
-        slices = pruning[name]
-        rows.append(
-            [
-                name,
-                f'{statistics.median(one["rate"] for one in slices):.1f}',
-                f'{_p99(slices):.0f}',
-                table.spread(_ends([one['p99'] for one in slices])),
-                len(slices),
-            ]
-        )
+    *latencies, pruning = found
+    rows = [
+        [
+            name,
+            f'{statistics.median(one["rate"] for one in pruning[name]):.1f}',
+            f'{_p99(pruning[name]):.0f}',
+            table.spread(_ends([one['p99'] for one in pruning[name]])),
+            len(pruning[name]),
+        ]
+        for name in ('quiet', 'pruning')
+    ]
+    head = ['patched', 'validated/s', 'p99 ms', 'spread', 'slices']
     memory = pruning['memory']
     lines = [
-        table.render(
-            ['patched', 'validated/s', 'p99 ms', 'spread', 'slices'], rows
-        ),
+        _latencies(latencies),
+        '',
+        table.render(head, rows),
         f'p99 while pruning, of the quiet one: {pruning["p99_ratio"]:.2f}',
         f'{pruning["lock_waits"]} lock waits, '
         f'{pruning["deadlocks"]} deadlocks; longest wait since the start: '
@@ -320,4 +269,4 @@ def text(found):
         f'first batch, {memory["most"] / 1024:.1f} MiB at most',
         pruning['summary'],
     ]
-    return '\n'.join([latencies, '', *lines])
+    return '\n'.join(lines)

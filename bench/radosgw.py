@@ -17,21 +17,21 @@ Passwords are hashed with 12 bcrypt rounds, the default of Keystone, and
 patched Keystone caches successful checks for a minute. ``hashed``: objects are
 read with the cache ``off`` and without caching of these checks, the default.
 
-Sides alternate from round to round, and each is compared with stock in the
-same round. The CPU time of Keystone's processes is divided by the number of S3
-requests.
+The CPU time of Keystone's processes is divided by the number of S3 requests.
 """
 
 import concurrent.futures
-import dataclasses
+import os
+import pathlib
 
 from bench import client
 from bench import gateways
-from bench import processor
+from bench import load
 from bench import rig
+from bench import runs
 from bench import summary
 from bench import table
-from bench import turns
+from patchset import child
 from patchset import environment
 from patchset import pins
 from patchset import progress
@@ -49,6 +49,7 @@ CLIENTS, MANY, VALIDATING = 4, 64, 2
 TOKENS = 50
 _SIGNED = 500  # requests of each kind, which take turns
 _REMEMBERED = 60  # seconds
+_TICK = 1 / os.sysconf('SC_CLK_TCK')  # seconds
 # Stock has no such option, and leaves it.
 _OPTIONS = {
     seconds: {
@@ -62,15 +63,10 @@ _OPTIONS = {
 
 
 def run(plan):
-    """Run the experiment.
-
-    :param plan: a :class:`bench.plan.Plan`
-    :returns: what :func:`points` gives
-    :raises patchset.errors.NotInstalled: Ceph's packages are missing
-    """
+    """Run the experiment; see :mod:`bench.experiments`."""
     system.ensure(PACKAGES)
     venv = environment.Environment(pins.newest(), 'bench').ensure()
-    found = {}
+    found = runs.Runs('kind', 'cache')
     with (
         rig.both(plan, _OPTIONS[_REMEMBERED]) as sides,
         gateways.started(sides, CACHES, venv) as servers,
@@ -78,70 +74,38 @@ def run(plan):
         progress.step(f'{MANY} access keys for each RadosGW')
         rig.at_once(lambda side: _prepare(side, servers), sides)
         tokens = {
-            side.name: client.exchanged(side.keystone, TOKENS)
-            for side in sides
+            side: client.exchanged(side.keystone, TOKENS) for side in sides
         }
-        for number in range(REPEATS[plan.scale]):
-            for about, one in _round(plan, number, sides, servers, tokens):
-                found.setdefault(about, []).append(one)
+        seconds, repeats = SECONDS[plan.scale], REPEATS[plan.scale]
+        loads = [
+            (kind, cache) for cache in CACHES for kind in (*KINDS, VALIDATIONS)
+        ]
+        for (kind, cache), side in rig.rounds(sides, range(repeats), loads):
+            one = measure, servers[side, cache], kind, seconds
+            if kind == VALIDATIONS:
+                one = beside, servers[side, cache], tokens[side], seconds
+            found.measure(side, (kind, cache), *one)
         _restart(sides, 0)
-        for number in range(REPEATS[plan.scale]):
-            for about, one in _hashed(plan, number, sides, servers):
-                found.setdefault(about, []).append(one)
+        for kind, side in rig.rounds(sides, range(repeats), (HASHED,)):
+            server = servers[side, 'off']
+            found.measure(side, (kind, 'off'), measure, server, 'get', seconds)
         _restart(sides, _REMEMBERED)
-        for number in range(FIRSTS[plan.scale]):
-            for about, one in _firsts(number, sides, servers):
-                found.setdefault(about, []).append(one)
+        for cache, side in rig.rounds(
+            sides, range(FIRSTS[plan.scale]), ('off', 'on')
+        ):
+            found.measure(side, (FIRST, cache), first, servers[side, cache])
     return points(found)
 
 
 def _prepare(side, servers):
     for cache in CACHES:
-        servers[side.name, cache].prepare(KINDS, MANY, _SIGNED)
-
-
-def _round(plan, number, sides, servers, tokens):
-    """Each side's slices of a round: (side, kind, cache), what was found."""
-    seconds = SECONDS[plan.scale]
-    for cache in CACHES:
-        for kind in (*KINDS, VALIDATIONS):
-            for side in rig.turn(sides, number):
-                server = servers[side.name, cache]
-                if kind == VALIDATIONS:
-                    one = beside(server, tokens[side.name], seconds)
-                else:
-                    one = measure(server, kind, seconds)
-                _tell(number, kind, cache, side, one)
-                yield (side.name, kind, cache), one
-
-
-def _hashed(plan, number, sides, servers):
-    for side in rig.turn(sides, number):
-        server = servers[side.name, 'off']
-        one = measure(server, 'get', SECONDS[plan.scale])
-        _tell(number, HASHED, 'off', side, one)
-        yield (side.name, HASHED, 'off'), one
+        servers[side, cache].prepare(KINDS, MANY, _SIGNED)
 
 
 def _restart(sides, remembered):
     """Start both anew, to remember right passwords for so many seconds."""
     for side in sides:
         side.keystone.restart(_OPTIONS[remembered])
-
-
-def _firsts(number, sides, servers):
-    for cache in ('off', 'on'):
-        for side in rig.turn(sides, number):
-            one = first(servers[side.name, cache])
-            _tell(number, FIRST, cache, side, one)
-            yield (side.name, FIRST, cache), one
-
-
-def _tell(number, kind, cache, side, one):
-    progress.step(
-        f'{number + 1}: {kind}, cache {cache}, {side.name}: '
-        f'{table.rate(one["rate"])}/s, p95 {one["p95"]:.0f} ms'
-    )
 
 
 def measure(server, kind, seconds):
@@ -162,100 +126,94 @@ def first(server):
     requests = server.sign(['get'], server.keys(MANY), 2 * MANY)['get']
     server.side.keystone.restart()
     server.side.forget()
-    return _counted(server, lambda: turns.once([server.url], requests, MANY))
+    return _counted(server, lambda: load.once([server.url], requests, MANY))
 
 
-def _counted(server, load):
+def _counted(server, send):
     """Put a load on, and count what Keystone needs for it.
 
-    :returns: dict with the fields of :class:`bench.load.Measure`, ``p95``,
-        and ``cpu``, milliseconds of the processors for each request
+    :returns: dict with what :func:`_summed` gives, and ``cpu``, milliseconds
+        of the processors for each request
     """
     keystone = server.side.keystone
-    before = processor.of_workers(keystone)
-    answers = load()
-    used = processor.of_workers(keystone) - before
-    return {
-        **_summed(answers),
-        'cpu': round(1000 * used / answers.requests, 2),
-    }
+    before = of_workers(keystone)
+    answers = send()
+    cpu = 1000 * (of_workers(keystone) - before) / answers.requests
+    return {**_summed(answers), 'cpu': round(cpu, 2)}
+
+
+def of_workers(keystone) -> float:
+    """Processor seconds that the running processes have used so far.
+
+    :param keystone: a :class:`patchset.deployment.Deployment`, running
+    """
+    return sum(
+        used(pathlib.Path(f'/proc/{pid}/stat').read_text())
+        for pid in child.children(keystone.pid)
+    )
+
+
+def used(text: str) -> float:
+    """Processor seconds of a process, its own and the kernel's for it.
+
+    :param text: what its ``stat`` says, see proc_pid_stat(5)
+    """
+    # The second field is the program's name, which may have anything in it.
+    fields = text.rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) * _TICK
 
 
 def _summed(answers):
-    measure = dataclasses.asdict(answers.measure())
-    return {**measure, 'p95': answers.percentile(95)}
+    """What :meth:`bench.load.Answers.measure` gives, and ``p95``."""
+    return {**answers.measure(), 'p95': answers.percentile(95)}
 
 
 def beside(server, tokens, seconds):
     """Validations without, and then with, requests of S3 beside them.
 
     :param tokens: what :func:`bench.client.exchanged` gave
-    :returns: dict with the fields of :class:`bench.load.Measure` and ``p95``
-        of the latter, and as ``alone`` the fields of the former
+    :returns: what :func:`_summed` gives of the latter, and as ``alone`` of the
+        former
     """
     caller, *subjects = tokens
-    requests = [(caller, subject, '') for subject in subjects]
+    requests = load.validations(subjects, caller)
 
     def validate():
-        return turns.during(server.side.url, requests, seconds, VALIDATING)
+        return _summed(
+            load.during(server.side.url, requests, seconds, VALIDATING)
+        )
 
-    alone = _summed(validate())
+    alone = validate()
     with concurrent.futures.ThreadPoolExecutor() as pool:
         # A little longer, so that it is there to the end.
-        load = pool.submit(server.load, 'get', seconds + 1, CLIENTS)
-        found = _summed(validate())
-        s3 = load.result().rate
+        others = pool.submit(server.load, 'get', seconds + 1, CLIENTS)
+        found = validate()
+        s3 = others.result().rate
     return {**found, 'alone': alone, 's3': s3}
 
 
-def points(measured):
+def points(found):
     """Sum up the rounds.
 
-    :param measured: {(side, kind, cache): list of what was found}
-    :returns: list of dicts, one for each kind and cache: ``kind``, ``cache``,
-        and what :func:`bench.summary.compared` gives, with the medians of
+    :param found: a :class:`bench.runs.Runs` by kind and cache
+    :returns: what :meth:`bench.runs.Runs.points` gives, with the medians of
         ``p95`` and, but for validations, ``cpu``; for validations
         ``of_alone``, the share that is left
     """
-    found = []
-    for kind, cache in dict.fromkeys(about[1:] for about in measured):
-        runs = {
-            side: measured[side, kind, cache] for side in ('stock', 'patched')
-        }
-        point = {'kind': kind, 'cache': cache, **summary.compared(runs)}
-        for side, done in runs.items():
-            point[side].update(_more(done))
-        found.append(point)
-    return found
+    points = found.points(medians=('p95', 'cpu'))
+    for point in points:
+        for side in summary.sides(point):
+            done = point[side]['runs']
+            if 'alone' in done[0]:
+                shares = summary.of(done, [run['alone'] for run in done])
+                point[side]['of_alone'] = shares['of_own_0']
+    return points
 
 
-def _more(done):
-    weights = [summary.weight(run) for run in done]
-    names = [name for name in ('p95', 'cpu') if name in done[0]]
-    more = {
-        name: summary.median([run[name] for run in done], weights)
-        for name in names
-    }
-    if 'alone' in done[0]:
-        shares = summary.of(done, [run['alone'] for run in done])
-        more['of_alone'] = shares['of_own_0']
-    return more
-
-
-def text(found):
-    """The points as a table."""
-    head = [
-        'load', 'cache', 'side', '1/s', 'by stock', 'spread', 'p50 ms',
-        'p95 ms', 'p99 ms', 'CPU ms', 'left', 'runs',
-    ]  # fmt: skip
-
-    def cells(point, side, one):
-        return [
-            point['kind'], point['cache'], side, table.rate(one['rate']),
-            *table.by_stock(point, side),
-            *(f'{one[name]:.1f}' for name in ('p50', 'p95', 'p99')),
-            f'{one["cpu"]:.1f}' if 'cpu' in one else '-',
-            table.percent(one.get('of_alone')), one['repeats'],
-        ]  # fmt: skip
-
-    return table.of_sides(head, found, cells)
+#: The points as a table.
+text = table.of_sides(
+    ('load', 'kind'), 'cache', table.SIDE, table.RATE, *table.BY_STOCK,
+    *table.times('{:.1f}', ('p50', 'p95', 'p99')),
+    ('CPU ms', 'cpu', '{:.1f}'), ('left', 'of_alone', table.percent),
+    table.RUNS,
+)  # fmt: skip

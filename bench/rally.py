@@ -33,20 +33,22 @@ more rounds, without concurrent measurements. Keystone is not restarted between
 these rounds.
 """
 
+import collections
 import contextlib
 import dataclasses
+import itertools
 
 from bench import databases
 from bench import leftovers
 from bench import load
 from bench import rally_client
 from bench import rig
+from bench import runs
 from bench import steal
 from bench import summary
 from bench import table
 from patchset import environment
 from patchset import errors
-from patchset import progress
 
 TITLE = 'Complete scenarios, with a nearby and a distant database'
 
@@ -93,21 +95,21 @@ def run(plan):
     """
     venv = environment.Environment(plan.pin.release, 'rally').ensure()
     delays = plan.delays or DELAYS[plan.scale]
-    measured = {
-        (side, name, delay, scenario): []
-        for name in plan.databases
-        for delay in delays
-        for scenario in SCENARIOS
-        for side in ('stock', 'patched')
-    }
+    order = itertools.product(plan.databases, delays, SCENARIOS)
+    found = new_runs(order)
     for group in groups(plan, delays):
         with contextlib.ExitStack() as stack:
             places = [
                 Place(one, venv, stack.enter_context(_sides(one)))
                 for one in group
             ]
-            _rounds(places, measured)
-    return points(measured)
+            _rounds(places, found)
+    return points(found)
+
+
+def new_runs(order=()):
+    """Runs without any yet."""
+    return runs.Runs('database', 'delay', 'scenario', order=order)
 
 
 def groups(plan, delays):
@@ -185,28 +187,24 @@ class Place:
             _at_once(self.rallies.values(), scenario, _WARM, _WARM)
 
 
-def _rounds(places, measured):
+def _rounds(places, found):
     much = amount(places[0].plan)
     for number in range(much.rounds):
         with contextlib.ExitStack() as stack:
             for place in places:
                 stack.enter_context(place.processes(number))
-            _round(places, number, much, measured)
+            _round(places, number, much, found)
 
 
-def _round(places, number, much, measured):
+def _round(places, number, much, found):
     for scenario in SCENARIOS:
         turns = [rig.turn(place.sides, number) for place in places]
         for sides in zip(*turns, strict=True):
-            found = measure(places, sides, scenario, much)
-            for place, side, one in zip(places, sides, found, strict=True):
-                where = place.plan.database, place.plan.delay, scenario
-                measured[side.name, *where].append(one)
-                progress.step(
-                    f'{number + 1} of {much.rounds}: {where[0]}, '
-                    f'{where[1]} ms, {scenario}, {side.name}: '
-                    f'{table.rate(one["rate"])}/s'
-                )
+            one = steal.calm(measure, places, sides, scenario, much)
+            for place, side in zip(places, sides, strict=True):
+                about = place.plan.database, place.plan.delay, scenario
+                run = {**one[place], 'steal': one['steal']}
+                found.add(side, about, run)
 
 
 def measure(places, sides, scenario, much):
@@ -215,10 +213,9 @@ def measure(places, sides, scenario, much):
     :param places: list of :class:`Place`
     :param sides: for each of them, one :class:`bench.rig.Side`
     :param much: an :class:`Amount`
-    :returns: list of dicts with ``clients``, ``rate`` (iterations that
-        succeeded, per second in which the machine ran), ``steal`` (see
-        :mod:`bench.steal`), ``p50`` and ``p99`` (their milliseconds),
-        ``failed`` (iterations), ``reads`` and ``writes`` (statements)
+    :returns: {place: dict with ``clients``, ``rate`` (iterations that
+        succeeded, per second), ``p50`` and ``p99`` (their milliseconds),
+        ``failed`` (iterations), ``reads`` and ``writes`` (statements)}
     """
     rallies = []
     for place, side in zip(places, sides, strict=True):
@@ -226,18 +223,17 @@ def measure(places, sides, scenario, much):
         leftovers.log_in(side)
         rallies.append(place.rallies[side.name])
     before = [side.sql.statements(side.database) for side in sides]
-    with steal.Watch() as watch:
-        workloads = _at_once(rallies, scenario, much.times, much.at_once)
-    found = []
-    for side, first, workload in zip(sides, before, workloads, strict=True):
+    workloads = _at_once(rallies, scenario, much.times, much.at_once)
+    found = {}
+    for place, side, first, workload in zip(
+        places, sides, before, workloads, strict=True
+    ):
         last = side.sql.statements(side.database)
-        found.append(
-            {
-                'clients': much.at_once,
-                **sum_up(workload, watch.share),
-                **{name: last[name] - first[name] for name in last},
-            }
-        )
+        found[place] = {
+            'clients': much.at_once,
+            **sum_up(workload),
+            **{name: last[name] - first[name] for name in last},
+        }
     return found
 
 
@@ -248,76 +244,50 @@ def _at_once(rallies, scenario, times, at_once):
     return [rally.end() for rally in rallies]
 
 
-def sum_up(workload, stolen=0):
+def sum_up(workload):
     """What rally tells of a workload, as :func:`measure` gives it.
 
     :param workload: dict, see :mod:`bench.rally_worker`
-    :param stolen: the share of the time that was stolen
     :raises patchset.errors.Error: no iteration has succeeded
     """
-    times, failures = [], []
-    for seconds, failure in workload['iterations']:
-        if failure:
-            failures.append(failure)
-        else:
-            times.append(1000 * seconds)
+    failures = [why for _, why in workload['iterations'] if why]
+    times = collections.Counter(
+        round(1_000_000 * seconds)
+        for seconds, why in workload['iterations']
+        if not why
+    )
     if not times:
         reason = (failures or ['none was run'])[0]
         raise errors.Error(f'rally: no iteration succeeded: {reason}')
-    return {
-        'rate': round(
-            len(times) / workload['load_duration'] / (1 - stolen), 4
-        ),
-        'steal': round(stolen, 3),
-        'p50': round(load.percentile(times, 50)),
-        'p99': round(load.percentile(times, 99)),
-        'failed': len(failures),
-    }
+    rate = times.total() / workload['load_duration']
+    found = load.Answers(rate, times).measure()
+    return {**found, 'failed': len(failures)}
 
 
-def points(measured):
+def points(found):
     """Sum up the rounds.
 
-    :param measured: {(side, database, delay, scenario): list of what
-        :func:`measure` gave}
-    :returns: list of dicts, one per database, delay and scenario:
-        ``database``, ``delay``, ``scenario``, ``clients``, what
-        :func:`bench.summary.compared` gives, and for each side ``failed``
-        (iterations of all rounds) and ``reads`` (share of the statements)
+    :param found: a :class:`bench.runs.Runs`, see :func:`new_runs`
+    :returns: what :meth:`bench.runs.Runs.points` gives, ``clients``, and for
+        each side ``failed`` (iterations of all rounds) and ``reads`` (share of
+        the statements)
     """
-    found = []
-    for about in dict.fromkeys(about[1:] for about in measured):
-        runs = {side: measured[side, *about] for side in ('stock', 'patched')}
-        point = dict(
-            zip(('database', 'delay', 'scenario'), about, strict=True)
-        )
-        point['clients'] = runs['stock'][0]['clients']
-        point.update(summary.compared(runs, summary.trimmed_mean))
-        for side, of_side in runs.items():
-            reads, writes = (
-                sum(one[name] for one in of_side)
-                for name in ('reads', 'writes')
+    points = found.points(middle=summary.trimmed_mean)
+    for point in points:
+        point['clients'] = point['stock']['runs'][0]['clients']
+        for side in summary.sides(point):
+            reads, writes, failed = (
+                sum(run[name] for run in point[side]['runs'])
+                for name in ('reads', 'writes', 'failed')
             )
-            point[side]['failed'] = sum(one['failed'] for one in of_side)
+            point[side]['failed'] = failed
             point[side]['reads'] = round(reads / (reads + writes), 4)
-        found.append(point)
-    return found
+    return points
 
 
-def text(found):
-    """The points as a table."""
-    head = [
-        'database', 'delay ms', 'scenario', 'side', '1/s', 'by stock',
-        'spread', 'p50 ms', 'p99 ms', 'failed', 'reads', 'runs',
-    ]  # fmt: skip
-
-    def cells(point, side, one):
-        return [
-            point['database'], point['delay'], point['scenario'],
-            side, table.rate(one['rate']),
-            *table.by_stock(point, side),
-            f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
-            one['failed'], table.percent(one['reads']), one['repeats'],
-        ]  # fmt: skip
-
-    return table.of_sides(head, found, cells)
+#: The points as a table.
+text = table.of_sides(
+    'database', ('delay ms', 'delay'), 'scenario', table.SIDE, table.RATE,
+    *table.BY_STOCK, *table.times(), ('failed', 'failed', '{}'),
+    ('reads', 'reads', table.percent), table.RUNS,
+)  # fmt: skip

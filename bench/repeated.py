@@ -3,9 +3,8 @@
 """Differences between two runs of the same experiments.
 
 Only ratios are compared: of patched and stock, or of a side and itself. Points
-without a ratio are left out. Stolen time causes differences, although rates
-exclude it (:mod:`bench.steal`): caches are cold, and the order of waits
-changes. Undisturbed measurements are counted separately.
+without a ratio are left out. Stolen time (:mod:`bench.steal`) causes
+differences. Undisturbed measurements are counted separately.
 """
 
 import math

@@ -38,7 +38,7 @@ dd {{ margin: 0; }}
 <h1>Keystone, stock and patched</h1>
 <p>Stock and patched Keystone ran at the same time on one machine, with the
 same database server and a memcached each, and took turns under the load of
-ApacheBench, wrk, hey or Rally. Compare the two sides; the absolute figures
+wrk, hey or Rally. Compare the two sides; the absolute figures
 depend on the machine. The side <em>cloud</em> is an existing Keystone.</p>
 {sections}
 </body>

@@ -27,14 +27,14 @@ round only, as it is if the first requests take very long: a result far from
 100 % does not have to be accurate to a percent.
 """
 
-import dataclasses
+import itertools
 import statistics
 
 from bench import client
 from bench import events
 from bench import load
 from bench import rig
-from bench import summary
+from bench import runs
 from bench import table
 from patchset import errors
 from patchset import progress
@@ -53,25 +53,21 @@ _SLOW = 10  # seconds for the first requests after which once is enough
 
 
 def run(plan):
-    """Run the experiment.
-
-    :param plan: a :class:`bench.plan.Plan`
-    :returns: a list of dicts, one per point: kind, events, and for each
-        side what :func:`bench.summary.of` gives
-    """
+    """Run the experiment; see :mod:`bench.experiments`."""
     if plan.against:
         return on_cloud(plan)
     kinds = plan.kinds or KINDS[plan.scale]
     counts, repeats = COUNTS[plan.scale], REPEATS[plan.scale]
-    measured = {}
+    order = itertools.product(kinds, counts)
+    found = runs.Runs('kind', 'events', order=order)
     kept = max(count for count in counts if count <= THROUGH_API)
     with rig.both(plan) as sides:
         rig.at_once(lambda side: through_api(side, kinds, kept), sides)
         for number in range(repeats):
             for kind in kinds:
                 progress.step(f'round {number + 1} of {repeats}: {kind}')
-                _round(sides, number, kind, counts, kept, plan, measured)
-    return points(measured, kinds, counts)
+                _round(sides, number, kind, counts, kept, plan, found)
+    return points(found)
 
 
 def through_api(side, kinds, count):
@@ -104,19 +100,14 @@ def on_cloud(plan):
     Its events stay: each number of revoked tokens is reached once, and
     measured several times. Revoking a token writes one or two events.
     """
-    measured, done = {}, 0
+    found, done = runs.Runs('kind', 'events'), 0
     with rig.sides(plan) as (side,):
         for count in CLOUD_COUNTS:
             events.revoked_tokens(side.keystone, count - done)
             done = count
             for _ in range(REPEATS[plan.scale]):
-                one = measure(side, plan)
-                about = side.name, 'token', count
-                measured.setdefault(about, []).append(one)
-                progress.step(
-                    f'{count} tokens revoked: {table.rate(one["rate"])}/s'
-                )
-    return points(measured, ['token'], CLOUD_COUNTS)
+                found.measure(side, ('token', count), measure, side, plan)
+    return points(found)
 
 
 def footprint(scale):
@@ -125,25 +116,17 @@ def footprint(scale):
     return revoked + len(CLOUD_COUNTS) * REPEATS[scale], revoked
 
 
-def points(measured, kinds, counts):
+def points(found):
     """Sum up the rounds.
 
-    :param measured: {(side, kind, events): list with the fields of
-        :class:`bench.load.Measure` for each slice, None where left out}
+    :param found: a :class:`bench.runs.Runs` by kind and events
+    :returns: what :meth:`bench.runs.Runs.points` gives, with each side's runs
+        against those with no events
     """
-    found = []
-    for kind in kinds:
-        for count in counts:
-            point = {'kind': kind, 'events': count}
-            for side in summary.sides({about[0] for about in measured}):
-                point[side] = summary.of(
-                    measured[side, kind, count], measured[side, kind, 0]
-                )
-            found.append(point)
-    return found
+    return found.points(references=lambda about: (about[0], 0), ratio=False)
 
 
-def _round(sides, number, kind, counts, kept, plan, measured):
+def _round(sides, number, kind, counts, kept, plan, found):
     if kind not in events.MAKERS:
         kept = 0
     for side in sides:
@@ -152,74 +135,65 @@ def _round(sides, number, kind, counts, kept, plan, measured):
         side.forget()
         if side.name == 'patched':
             side.keystone.restart()
-        headers = client.headers(client.token(side.keystone))
-        load.get(side.url, headers, SECONDS, CLIENTS)
+        requests = load.validations([client.token(side.keystone)])
+        load.during(side.url, requests, SECONDS, CLIENTS)
     filled = dict.fromkeys(sides, 0)
     for count in counts:
         for side in rig.slices(sides, number, SLICES[plan.scale]):
-            runs = measured.setdefault((side.name, kind, count), [])
-            if count and runs and runs[0].get('slow'):
-                runs.append(None)
+            done = found.measured[kind, count].get(side.name)
+            if count and done and done[0].get('slow'):
+                done.append(None)
                 continue
             if count > filled[side]:
                 events.add(
                     side, kind, filled[side] + 1, count, counts[-1], kept
                 )
                 filled[side] = count
-            runs.append(measure(side, plan))
-            progress.step(
-                f'{kind}, {count} events, {side.name}: '
-                f'{table.rate(runs[-1]["rate"])}/s'
-            )
+            found.measure(side, (kind, count), measure, side, plan)
 
 
 def measure(side, plan):
     """Validate one token for a slice of time, after a warm-up.
 
-    :returns: dict with the fields of :class:`bench.load.Measure`, and
+    :returns: dict with what :meth:`bench.load.Answers.measure` gives, and
         ``slow`` if a request of each client took longer than a slice, or
         the first ones so long that one round has to do
     """
-    headers = client.headers(client.token(side.keystone))
-    clients = [headers] * CLIENTS
+    requests = load.validations([client.token(side.keystone)])
+    every = requests * CLIENTS
     side.forget()
     # No client is answered before the process it got has read the events,
     # and while one reads, the others get the rest of the clients.
-    first = load.each(side.url, clients, 1)
+    probe = load.exactly(side.url, every, CLIENTS)
     # Stock reads them for each check, unless that is cached.
-    slow = side.name == 'stock' and CLIENTS / first.rate > _SLOW
-    probe = first
+    slow = side.name == 'stock' and CLIENTS / probe.rate > _SLOW
     if plan.caching or not slow:
-        probe = load.each(side.url, clients, 1)
+        probe = load.exactly(side.url, every, CLIENTS)
     if CLIENTS / probe.rate > SECONDS:
         slow = True
     else:
-        load.each(side.url, clients, _WARM)
-        probe = load.get(side.url, headers, SECONDS, CLIENTS)
+        load.exactly(side.url, every * _WARM, CLIENTS)
+        probe = load.during(side.url, requests, SECONDS, CLIENTS)
         # What they no longer wait for is not left to the other side.
-        load.each(side.url, clients, 1)
-    return {**dataclasses.asdict(probe), **({'slow': True} if slow else {})}
+        load.exactly(side.url, every, CLIENTS)
+    return {**probe.measure(), **({'slow': True} if slow else {})}
 
 
 def text(found):
     """The points as a table."""
-    head = ['kind', 'events', 'side', '1/s', 'of own 0', 'spread', 'p50 ms']
-
-    def cells(point, side, one):
-        return [
-            point['kind'], point['events'], side,
-            table.rate(one['rate']), table.percent(one['of_own_0']),
-            table.spread(
-                [100 * share for share in one['of_own_0_spread']], '{:.1f}'
-            ),
-            f'{one["p50"]:.0f}', f'{one["p99"]:.0f}', one['repeats'],
-        ]  # fmt: skip
-
-    lines = [table.of_sides([*head, 'p99 ms', 'runs'], found, cells)]
+    lines = [_table(found)]
     shares = of_own_0(found)
     if shares:
         lines += ['', 'patched, all kinds and rounds together:', shares]
     return '\n'.join(lines)
+
+
+_table = table.of_sides(
+    'kind', 'events', table.SIDE, table.RATE,
+    ('of own 0', 'of_own_0', table.percent),
+    ('spread', 'of_own_0_spread', table.percents),
+    *table.times(), table.RUNS,
+)  # fmt: skip
 
 
 def of_own_0(found):

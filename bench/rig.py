@@ -65,6 +65,18 @@ def turn(sides, number):
     return sides if number % 2 == 0 else sides[::-1]
 
 
+def rounds(sides, numbers, loads):
+    """Each load in each round, by one side after the other, in turns.
+
+    :param numbers: of the rounds, from 0
+    :returns: iterator of (load, side)
+    """
+    for number in numbers:
+        for one in loads:
+            for side in turn(sides, number):
+                yield one, side
+
+
 def slices(sides, number, count):
     """The sides of a round in ``count`` slices, in alternating order."""
     for slice_number in range(count):
@@ -76,9 +88,23 @@ def at_once(function, things):
 
     For what is not measured: each has a processor of its own. A process that
     the function starts has to end with it, as its thread does.
+
+    :returns: {thing: what the function gave}
     """
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        list(pool.map(function, things))
+        return dict(zip(things, pool.map(function, things), strict=True))
+
+
+@contextlib.contextmanager
+def folder():
+    """A temporary folder for servers, some of which have users of their own.
+
+    What a server leaves when it is interrupted while it starts goes with it.
+    """
+    with tempfile.TemporaryDirectory(prefix='ks-bench-') as name:
+        path = pathlib.Path(name)
+        path.chmod(0o711)
+        yield path
 
 
 @contextlib.contextmanager
@@ -92,58 +118,61 @@ def both(plan, options=None):
     """
     system.ensure('bench')
     sql = databases.ALL[plan.database]
-    venv = environment.Environment(plan.pin.release, 'run').ensure()
-    settings = keystone_conf.merge(
-        {'identity': {'password_hash_rounds': 4}, **plan.options}, options
-    )
     with contextlib.ExitStack() as stack:
-        folder = pathlib.Path(
-            stack.enter_context(
-                tempfile.TemporaryDirectory(prefix='ks-bench-')
-            )
-        )
-        # All in one place: what a server leaves when it is interrupted while
-        # it starts goes with it. Its user has to get through.
-        folder.chmod(0o711)
+        place = stack.enter_context(folder())
         progress.step(f'starting {sql.name}')
         far = None
-        database = stack.enter_context(sql.server(folder, plan.delay > 0))
+        database = stack.enter_context(sql.server(place, plan.delay > 0))
         if plan.delay:
             far = stack.enter_context(sql.distance(database))
-        kept = plan.kept
-        keystones, caches = {}, {}
+        sides = []
         for name in ('stock', 'patched'):
-            caches[name] = stack.enter_context(memcached.Memcached(folder))
+            cache = stack.enter_context(memcached.Memcached(place))
             url = database.url(name)
-            keystones[name] = deployment.Deployment(
-                trees.get(plan.pin, stock=name == 'stock'),
-                venv,
-                folder / name,
-                port=kept.port(name) if kept else server.free_port(),
-                database=far.through(url) if far else url,
-                cache=caches[name].url,
-                processes=PROCESSES,
-                threads=1,
-                options=settings,
-            )
-        stack.callback(at_once, lambda one: one.stop(), keystones.values())
-        at_once(
-            lambda name: _prepare(name, keystones[name], database, kept),
-            keystones,
-        )
-        progress.step(f'starting Keystone: {" and ".join(keystones)}')
-        for keystone in keystones.values():
-            keystone.launch()
-        for keystone in keystones.values():
-            keystone.get_ready()
-        sides = [
-            Side(name, keystone, database, caches[name], sql)
-            for name, keystone in keystones.items()
-        ]
+            url = far.through(url) if far else url
+            keystone = _keystone(plan, name, place, url, cache.url, options)
+            sides.append(Side(name, keystone, database, cache, sql))
+        keystones = [side.keystone for side in sides]
+        stack.callback(at_once, lambda one: one.stop(), keystones)
+        at_once(lambda side: _prepare(side, plan.kept), sides)
+        _start(keystones)
         if far:
             # Not before: the schema is made with a thousand statements.
             far.lengthen(plan.delay)
         yield sides
+
+
+def _keystone(plan, name, place, database, cache, options):
+    settings = keystone_conf.merge(
+        {'identity': {'password_hash_rounds': 4}, **plan.options}, options
+    )
+    return deployment.Deployment(
+        trees.get(plan.pin, stock=name == 'stock'),
+        environment.Environment(plan.pin.release, 'run').ensure(),
+        place / name,
+        port=plan.kept.port(name) if plan.kept else server.free_port(),
+        database=database,
+        cache=cache,
+        processes=PROCESSES,
+        threads=1,
+        options=settings,
+    )
+
+
+def _prepare(side, kept):
+    if kept:
+        kept.fill(side.name, side.database, side.keystone.state.path)
+    side.keystone.prepare()
+    if kept:
+        kept.keep(side.name, side.database, side.keystone.state.path)
+
+
+def _start(keystones):
+    progress.step('starting Keystone: stock and patched')
+    for keystone in keystones:
+        keystone.launch()
+    for keystone in keystones:
+        keystone.get_ready()
 
 
 def restart(sides, processes: int):
@@ -159,17 +188,14 @@ def second_nodes(sides):
 
     :returns: {side: :class:`patchset.deployment.Deployment`}
     """
-    with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(
-            tempfile.TemporaryDirectory(prefix='ks-bench-')
-        )
+    with folder() as place, contextlib.ExitStack() as stack:
         nodes = {}
         for side in sides:
             first = side.keystone
-            nodes[side.name] = deployment.Deployment(
+            nodes[side] = deployment.Deployment(
                 first.tree,
                 first.environment,
-                pathlib.Path(folder) / side.name,
+                place / side.name,
                 port=server.free_port(),
                 database=first.database,
                 cache=first.cache,
@@ -185,19 +211,8 @@ def second_nodes(sides):
             # Each bootstrap puts its own address into the catalog.
             side.query(f"UPDATE endpoint SET url = '{side.keystone.url}'")
             side.forget()
-        for node in nodes.values():
-            node.launch()
-        for node in nodes.values():
-            node.get_ready()
+        _start(nodes.values())
         yield nodes
-
-
-def _prepare(name, keystone, database, kept):
-    if kept:
-        kept.fill(name, database, keystone.state.path)
-    keystone.prepare()
-    if kept:
-        kept.keep(name, database, keystone.state.path)
 
 
 def sides(plan):

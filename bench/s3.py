@@ -3,20 +3,16 @@
 """Rate at which Keystone checks signed requests of other services.
 
 An object store sends ``POST /v3/s3tokens`` for each, a compute cloud ``POST
-/v3/ec2tokens``. Four concurrent clients each use their own credential
-repeatedly; the caller is the admin. Sides alternate from round to round, and
-each is compared with stock in the same round.
+/v3/ec2tokens``. Four clients use four credentials in turns; the caller is the
+admin.
 """
-
-import dataclasses
 
 from bench import client
 from bench import load
 from bench import rig
+from bench import runs
 from bench import signing
-from bench import summary
 from bench import table
-from patchset import progress
 
 TITLE = 'Cost of a signed request'
 KINDS = {'s3tokens': signing.s3, 'ec2tokens': signing.ec2}
@@ -27,77 +23,60 @@ _WARM = 1  # seconds
 
 
 def run(plan):
-    """Run the experiment.
-
-    :param plan: a :class:`bench.plan.Plan`
-    :returns: what :func:`points` gives
-    """
-    seconds, repeats = SECONDS[plan.scale], REPEATS[plan.scale]
-    measured = {}
+    """Run the experiment; see :mod:`bench.experiments`."""
+    found = runs.Runs('kind')
     with rig.both(plan) as sides:
-        keys = {side.name: client.access_keys(side, CLIENTS) for side in sides}
+        keys = {side: access_keys(side.keystone) for side in sides}
         for side in sides:
             for kind in KINDS:
-                measure(side, kind, keys[side.name], _WARM)
-        for number in range(repeats):
-            for kind in KINDS:
-                for side in rig.turn(sides, number):
-                    one = measure(side, kind, keys[side.name], seconds)
-                    measured.setdefault((side.name, kind), []).append(one)
-                    progress.step(
-                        f'{number + 1} of {repeats}: {kind}, {side.name}: '
-                        f'{table.rate(one["rate"])}/s'
-                    )
-    return points(measured)
+                measure(side, kind, keys[side], _WARM)
+        for kind, side in rig.rounds(sides, range(REPEATS[plan.scale]), KINDS):
+            found.measure(
+                side, (kind,), measure, side, kind, keys[side],
+                SECONDS[plan.scale],
+            )  # fmt: skip
+    return points(found)
+
+
+def access_keys(keystone):
+    """As many access keys as clients, of the admin: (access key, secret)."""
+    caller = client.token(keystone)
+    about = client.about(keystone, caller)
+    ids = about['user']['id'], about['project']['id']
+    return [client.access_key(keystone, caller, *ids) for _ in range(CLIENTS)]
 
 
 def measure(side, kind, keys, seconds):
-    """One slice of time.
+    """One slice of time, see :meth:`bench.load.Answers.measure`.
 
-    :param keys: for each client, its (access key, secret)
-    :returns: dict with the fields of :class:`bench.load.Measure`
+    :param keys: list of (access key, secret)
     """
+    caller = client.token(side.keystone)
+    requests = [(caller, '', KINDS[kind](*key).decode()) for key in keys]
     url = f'{side.keystone.url}/{kind}'
-    headers = {'X-Auth-Token': client.token(side.keystone)}
-    bodies = [KINDS[kind](*key) for key in keys]
-    return dataclasses.asdict(load.post(url, headers, bodies, seconds))
+    return load.during(url, requests, seconds, CLIENTS).measure()
 
 
-def points(measured):
+def points(found):
     """Sum up the rounds.
 
-    :param measured: {(side, kind): list of what :func:`measure` gave}
-    :returns: list of dicts, one per kind: ``kind``, and for each side what
-        :func:`bench.summary.of` gives, compared with stock
+    :param found: a :class:`bench.runs.Runs` by kind
+    :returns: what :meth:`bench.runs.Runs.points` gives, with each side's runs
+        against stock's as ``of_stock`` and ``of_stock_spread``
     """
-    found = []
-    for kind in KINDS:
-        point = {'kind': kind}
+    points = found.points(ratio=False)
+    for point in points:
         for side in ('stock', 'patched'):
-            point[side] = summary.of(
-                measured[side, kind], measured['stock', kind]
-            )
             for end in ('', '_spread'):
-                point[side][f'of_stock{end}'] = point[side].pop(
-                    f'of_own_0{end}'
-                )
-        found.append(point)
-    return found
+                share = point[side].pop(f'of_own_0{end}')
+                point[side][f'of_stock{end}'] = share
+    return points
 
 
-def text(found):
-    """The points as a table."""
-    head = ['request', 'side', '1/s', 'of stock', 'spread', 'p50 ms']
-
-    def cells(point, side, one):
-        return [
-            point['kind'], side, table.rate(one['rate']),
-            table.percent(one['of_stock']),
-            table.spread(
-                [100 * share for share in one['of_stock_spread']],
-                '{:.1f}',
-            ),
-            f'{one["p50"]:.0f}', f'{one["p99"]:.0f}', one['repeats'],
-        ]  # fmt: skip
-
-    return table.of_sides([*head, 'p99 ms', 'runs'], found, cells)
+#: The points as a table.
+text = table.of_sides(
+    ('request', 'kind'), table.SIDE, table.RATE,
+    ('of stock', 'of_stock', table.percent),
+    ('spread', 'of_stock_spread', table.percents),
+    *table.times(), table.RUNS,
+)  # fmt: skip

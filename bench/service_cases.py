@@ -3,28 +3,25 @@
 """The cases of :mod:`bench.services`, and their requests."""
 
 import contextlib
-import dataclasses
 import random
 
 from bench import client
+from bench import load
 from bench import middleware
 from bench import population
 from bench import rig
-from bench import table
+from bench import runs
+from bench import steal
 from bench import tokens
-from bench import turns
-from patchset import progress
+from patchset.services import memcached
 
-CASES = (
-    'services', 'nodes', 'users', 'rescoping', 'middleware', 'processes',
-)  # fmt: skip
 SERVICES, USERS, MORE_USERS = 6, 20, 40
 TOKENS = {'small': 24, 'full': 300}
 MORE_TOKENS = {'small': 60, 'full': 1000}
 NEW_TOKENS = {'small': 30, 'full': 500}  # of the middleware
 PROCESSES = {'small': (1,), 'full': (1, 4, 8)}
 CACHE_TIMES = {'small': (-1,), 'full': (300, 10, -1)}  # seconds
-REPEATS = {'small': 2, 'full': 2}
+REPEATS = 2
 SECONDS = 2  # of one token again and again
 _FOR_EACH = 2  # clients for each process
 _PATIENCE = 10  # seconds; longer ones are not waited for
@@ -35,127 +32,135 @@ class Experiment:
     """The cases, a method each, and what they have measured.
 
     :param plan: a :class:`bench.plan.Plan`
+    :param sides: what :func:`bench.rig.both` gave
     """
 
-    def __init__(self, plan):
+    def __init__(self, plan, sides):
         self._scale = plan.scale
-        self._sides, self._services, self._users = [], {}, {}
-        self._number = 0  # of the round: sides swap turns by it
-        #: {(case, where, load): {side: list of dicts}}
-        self.measured = {}
-
-    def make(self, sides):
-        """Make the users of both sides."""
         self._sides = sides
-
-        def users(side):
-            self._services[side.name] = population.accounts(
+        self._services = rig.at_once(
+            lambda side: population.accounts(
                 side.keystone, SERVICES, 'service'
-            )
-            self._users[side.name] = population.accounts(
-                side.keystone, MORE_USERS
-            )
-
-        rig.at_once(users, sides)
+            ),
+            sides,
+        )
+        self._users = rig.at_once(
+            lambda side: population.accounts(side.keystone, MORE_USERS), sides
+        )
+        self._number = 0  # of the round: sides swap turns by it
+        self.runs = runs.Runs('case', 'where', 'load')
 
     def services(self):
         """Each service and token once, and once more."""
-        for _ in self._rounds():
-            self._pairs('services', self._urls(), rig.PROCESSES)
+        self._rounds(self._pairs, 'services', self._urls(), rig.PROCESSES)
 
     def nodes(self):
         """The same on two nodes."""
         with rig.second_nodes(self._sides) as nodes:
             urls = self._urls()
-            for name, node in nodes.items():
-                urls[name].append(f'{node.url}/auth/tokens')
-            for _ in self._rounds():
-                self._pairs('nodes', urls, rig.PROCESSES)
+            for side in self._sides:
+                urls[side].append(f'{nodes[side].url}/auth/tokens')
+            self._rounds(self._pairs, 'nodes', urls, rig.PROCESSES)
 
     def processes(self):
         """The same with other numbers of processes."""
         for count in PROCESSES[self._scale]:
             rig.restart(self._sides, count)
-            for _ in self._rounds():
-                self._pairs('processes', self._urls(), count)
+            self._rounds(self._pairs, 'processes', self._urls(), count)
 
     def users(self):
         """Many tokens by one service, and once more."""
-        for _ in self._rounds():
-            requests = {
-                name: [(callers[0], subject, '') for subject in subjects]
-                for name, (callers, subjects) in self._issued(
-                    MORE_TOKENS, MORE_USERS
-                ).items()
-            }
-            for slot, load in enumerate(('first time', 'once more')):
-                about = 'users', _processes(rig.PROCESSES), load
-                self._load(about, self._urls(), requests, slot)
+        self._rounds(self._many)
 
     def rescoping(self):
         """A token for each of the tokens, one after the other."""
-        about = 'rescoping', _processes(rig.PROCESSES), 'one client'
-        for _ in self._rounds():
-            requests = {}
-            for name, (_, subjects) in self._issued(TOKENS, USERS).items():
-                owners = population.in_turn(
-                    self._users[name][:USERS], subjects
-                )
-                requests[name] = [
-                    ('', '', _rescoping(owner, subject))
-                    for owner, subject in zip(owners, subjects, strict=True)
-                ]
-            self._load(about, self._urls(), requests, 0, clients=1)
+        self._rounds(self._rescoped)
 
     def middleware(self):
         """Requests to a service behind the middleware."""
         for cache_time in CACHE_TIMES[self._scale]:
             with contextlib.ExitStack() as stack:
                 services = {
-                    side.name: stack.enter_context(
+                    side: stack.enter_context(
                         middleware.Service(
                             side.keystone,
-                            self._services[side.name][0],
+                            self._services[side][0],
+                            stack.enter_context(memcached.Memcached()),
                             cache_time,
                         )
                     )
                     for side in self._sides
                 }
-                for _ in self._rounds():
-                    self._behind(services, cache_time)
+                self._rounds(self._behind, services, cache_time)
 
-    def _rounds(self):
-        for number in range(REPEATS[self._scale]):
+    def _rounds(self, function, *arguments):
+        """Run the rounds of a case.
+
+        A round begins with new tokens: one from which much time is stolen is
+        measured again as a whole.
+
+        :param function: gives (side, (case, where, load), run) for each load
+        """
+
+        def one():
+            return {'loads': list(function(*arguments))}
+
+        for number in range(REPEATS):
             self._number = number
-            yield
+            found = steal.calm(one)
+            for side, about, run in found['loads']:
+                self.runs.add(side, about, {**run, 'steal': found['steal']})
 
     def _urls(self):
-        return {side.name: [side.url] for side in self._sides}
+        return {side: [side.url] for side in self._sides}
+
+    def _many(self):
+        issued = self._issued(MORE_TOKENS, MORE_USERS)
+        requests = {
+            side: load.validations(subjects, callers[0])
+            for side, (callers, subjects) in issued.items()
+        }
+        for slot, words in enumerate(('first time', 'once more')):
+            about = 'users', _processes(rig.PROCESSES), words
+            parts = self._load(self._urls(), requests, slot)
+            yield from _each(about, parts)
+
+    def _rescoped(self):
+        requests = {}
+        for side, (_, subjects) in self._issued(TOKENS, USERS).items():
+            owners = population.in_turn(self._users[side][:USERS], subjects)
+            projects = [one.credentials['OS_PROJECT_ID'] for one in owners]
+            requests[side] = [
+                ('', '', client.rescoping(*both).decode())
+                for both in zip(subjects, projects, strict=True)
+            ]
+        about = 'rescoping', _processes(rig.PROCESSES), 'one client'
+        yield from _each(about, self._load(self._urls(), requests, 0, 1))
 
     def _behind(self, services, cache_time):
         """The loads of the middleware with one ``token_cache_time``."""
         where = 'no cache' if cache_time < 0 else f'{cache_time} s'
-        urls = {name: [one.url] for name, one in services.items()}
-        issued = self._issued(NEW_TOKENS, USERS, 0)
+        urls = {side: [one.url] for side, one in services.items()}
         tokens = {
-            name: [(subject, '', '') for subject in subjects]
-            for name, (_, subjects) in issued.items()
+            side: [(subject, '', '') for subject in subjects]
+            for side, (_, subjects) in self._issued(
+                NEW_TOKENS, USERS, 0
+            ).items()
         }
-        about = 'middleware', where, 'new tokens'
         if cache_time < 0:
-            self._load(about, urls, tokens, 0)
+            about = 'middleware', where, 'new tokens'
+            yield from _each(about, self._load(urls, tokens, 0))
+        one = {side: requests[:1] for side, requests in tokens.items()}
+        parts = self._load(urls, one, 1, seconds=SECONDS)
+        late = {}
+        if cache_time <= _PATIENCE:
+            late = rig.at_once(
+                lambda side: services[side].refuses_after(one[side][0][0]),
+                self._sides,
+            )
         about = 'middleware', where, 'one token'
-        one = {name: requests[:1] for name, requests in tokens.items()}
-        self._load(about, urls, one, 1, seconds=SECONDS)
-        if cache_time > _PATIENCE:
-            return
-
-        def refused(side):
-            (token, *_), *_ = tokens[side.name]
-            seconds = services[side.name].refuses_after(token)
-            self.measured[about][side.name][-1]['refused'] = seconds
-
-        rig.at_once(refused, self._sides)
+        for side, words, run in _each(about, parts):
+            yield side, words, {**run, 'refused': late.get(side)}
 
     def _pairs(self, case, urls, processes):
         """Each pair of a service and a token once, and once more.
@@ -163,109 +168,81 @@ class Experiment:
         :param urls: {side: URL of each node}
         """
         first, rest = {}, {}
-        for name, (callers, subjects) in self._issued(TOKENS, USERS).items():
-            pairs = [
-                (caller, subject, '')
-                for caller in callers
-                for subject in subjects
+        for side, (callers, subjects) in self._issued(TOKENS, USERS).items():
+            first[side] = load.validations(subjects, callers[0])
+            rest[side] = [
+                one
+                for caller in callers[1:]
+                for one in load.validations(subjects, caller)
             ]
-            first[name] = pairs[: len(subjects)]
-            rest[name] = pairs[len(subjects) :]
-            random.Random(self._number).shuffle(rest[name])
-        nodes = len(urls[self._sides[0].name])
+            random.Random(self._number).shuffle(rest[side])
+        nodes = len(urls[self._sides[0]])
         where = f'{nodes} nodes' if nodes > 1 else _processes(processes)
-
-        def load(words, requests, urls, slot):
-            clients = _FOR_EACH * processes * nodes
-            return self._load(
-                (case, where, words), urls, requests, slot, clients
-            )
-
-        one = load('first service', first, urls, 0)
-        others = load('other services', rest, urls, 1)
-        for name, part in one.items():
-            self._note((case, where, 'all services'), name, part, others[name])
+        clients = _FOR_EACH * processes * nodes
+        one = self._load(urls, first, 0, clients)
+        others = self._load(urls, rest, 1, clients)
         # To the other node, where there are two.
-        urls = {name: of[::-1] for name, of in urls.items()}
-        again = {name: [*first[name], *rest[name]] for name in first}
-        load('once more', again, urls, 2)
+        urls = {side: of[::-1] for side, of in urls.items()}
+        again = {side: [*first[side], *rest[side]] for side in first}
+        for words, parts in (
+            ('first service', one),
+            ('other services', others),
+            ('all services', {side: one[side] + others[side] for side in one}),
+            ('once more', self._load(urls, again, 2, clients)),
+        ):
+            yield from _each((case, where, words), parts)
 
     def _issued(self, counts, users, services=SERVICES):
         """New tokens: {side: (one for each service, those of the users)}."""
-        found = {}
-
-        def issue(side):
-            found[side.name] = (
-                client.of_each(
-                    client.token, self._services[side.name][:services]
-                ),
+        return rig.at_once(
+            lambda side: (
+                client.of_each(client.token, self._services[side][:services]),
                 population.tokens(
-                    self._users[side.name][:users], counts[self._scale]
+                    self._users[side][:users], counts[self._scale]
                 ),
-            )
-
-        rig.at_once(issue, self._sides)
-        return found
+            ),
+            self._sides,
+        )
 
     def _load(
-        self, about, urls, requests, slot,
+        self, urls, requests, slot,
         clients=_FOR_EACH * rig.PROCESSES, seconds=None,
     ):  # fmt: skip
         """Send requests to both sides, one after the other.
 
-        :param about: (case, where, load)
         :param urls: {side: list}
-        :param requests: {side: list}, see :func:`bench.turns.once`
+        :param requests: {side: list}, see :mod:`bench.load`
         :param slot: where in the round this is: sides swap turns by it
         :param seconds: how long they are sent in turns; None sends each once
-        :returns: {side: :class:`Part`}
+        :returns: {side: list of one pair: :class:`bench.load.Answers`, and
+            what :func:`bench.tokens.traffic` gives of all of them}
         """
         parts = {}
         for side in rig.turn(self._sides, self._number + slot):
-            name = side.name
             before = side.cache.stats()
             if seconds:
-                answers = turns.during(
-                    urls[name][0], requests[name], seconds, clients
+                answers = load.during(
+                    urls[side][0], requests[side], seconds, clients
                 )
             else:
-                answers = turns.once(urls[name], requests[name], clients)
+                answers = load.once(urls[side], requests[side], clients)
             spent = tokens.traffic(before, side.cache.stats(), 1)
-            parts[name] = Part(answers, spent)
-            self._note(about, name, parts[name])
+            parts[side] = [(answers, spent)]
         return parts
 
-    def _note(self, about, name, *parts):
-        """Keep what one side has answered, in one or several parts."""
-        answers = turns.joined([part.answers for part in parts])
-        one = dataclasses.asdict(answers.measure())
-        for what in TRAFFIC:
-            spent = sum(part.spent[what] for part in parts)
-            one[what] = spent / answers.requests
-        of_it = self.measured.setdefault(about, {})
-        of_it.setdefault(name, []).append(one)
-        progress.step(
-            f'round {self._number + 1}: {", ".join(about)}, {name}: '
-            f'{table.rate(one["rate"])}/s'
-        )
 
+def _each(about, parts):
+    """What each side has answered: (side, about, run).
 
-@dataclasses.dataclass(frozen=True)
-class Part:
-    """What was answered, and what memcached was asked meanwhile.
-
-    :param answers: a :class:`bench.turns.Answers`
-    :param spent: what :func:`bench.tokens.traffic` gives of all of them
+    :param parts: {side: list of pairs as :meth:`Experiment._load` gives them}
     """
-
-    answers: turns.Answers
-    spent: dict
-
-
-def _rescoping(owner, subject):
-    """Body of a request for a token of the same project."""
-    project = owner.credentials['OS_PROJECT_ID']
-    return client.rescoping(subject, project).decode()
+    for side, pairs in parts.items():
+        answers = load.joined([one for one, _ in pairs])
+        run = answers.measure()
+        for name in TRAFFIC:
+            spent = sum(spent[name] for _, spent in pairs)
+            run[name] = spent / answers.requests
+        yield side, about, run
 
 
 def _processes(count):

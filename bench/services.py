@@ -25,78 +25,44 @@ immediately before they are validated. The cases:
     and 500 new tokens without its cache.
 ``processes``
     As ``services``, with one, four and eight processes instead of two.
-
-Stock and patched run each case one immediately after the other, and alternate.
 """
-
-import statistics
 
 from bench import rig
 from bench import service_cases
-from bench import summary
 from bench import table
 from patchset import progress
 
 TITLE = 'Cost of validating each token by each service'
-CASES = service_cases.CASES
+# That with other processes is the last one.
+CASES = (
+    'services', 'nodes', 'users', 'rescoping', 'middleware', 'processes',
+)  # fmt: skip
 
 
 def run(plan):
     """Run the experiment.
 
     :param plan: a :class:`bench.plan.Plan`
-    :returns: what :func:`points` gives
-    """
-    experiment = service_cases.Experiment(plan)
-    with rig.both(plan) as sides:
-        progress.step('creating users')
-        experiment.make(sides)
-        # That with other processes is the last one.
-        for case in CASES:
-            if case in (plan.cases or CASES):
-                getattr(experiment, case)()
-    return points(experiment.measured)
-
-
-def points(measured):
-    """Sum up the rounds.
-
-    :param measured: what :class:`bench.service_cases.Experiment` has measured
-    :returns: list of dicts, one per load: ``case``, ``where``, ``load``, what
-        :func:`bench.summary.compared` gives, and for each side the medians of
+    :returns: what :meth:`bench.runs.Runs.points` gives by case, where and
+        load, and for each side the medians of
         :data:`bench.service_cases.TRAFFIC` (for each request), and ``refused``
         (seconds after which the service refuses a revoked token; None if not
         measured)
     """
-    found = []
-    for (case, where, load), runs in measured.items():
-        point = {'case': case, 'where': where, 'load': load}
-        point.update(summary.compared(runs))
-        for side, of_side in runs.items():
-            for name in (*service_cases.TRAFFIC, 'refused'):
-                values = [one[name] for one in of_side if name in one]
-                point[side][name] = (
-                    round(statistics.median(values), 3) if values else None
-                )
-        found.append(point)
-    return found
+    with rig.both(plan) as sides:
+        progress.step('creating users')
+        experiment = service_cases.Experiment(plan, sides)
+        for case in CASES:
+            if case in (plan.cases or CASES):
+                getattr(experiment, case)()
+    medians = (*service_cases.TRAFFIC, 'refused')
+    return experiment.runs.points(medians=medians)
 
 
-def text(found):
-    """The points as a table."""
-    head = [
-        'case', 'where', 'load', 'side', '1/s', 'by stock', 'spread',
-        'p50 ms', 'p99 ms', 'gets', 'sets', 'hits', 'refused s', 'runs',
-    ]  # fmt: skip
-
-    def cells(point, side, one):
-        late = one['refused']
-        return [
-            point['case'], point['where'], point['load'], side,
-            table.rate(one['rate']), *table.by_stock(point, side),
-            f'{one["p50"]:.1f}', f'{one["p99"]:.1f}',
-            *(f'{one[name]:.1f}' for name in service_cases.TRAFFIC),
-            '-' if late is None else f'{late:.2f}', one['repeats'],
-        ]  # fmt: skip
-
-    return table.of_sides(head, found, cells)
+#: The points as a table.
+text = table.of_sides(
+    'case', 'where', 'load', table.SIDE, table.RATE, *table.BY_STOCK,
+    *table.times('{:.1f}'),
+    *((name, name, '{:.1f}') for name in service_cases.TRAFFIC),
+    ('refused s', 'refused', '{:.2f}'), table.RUNS,
+)  # fmt: skip

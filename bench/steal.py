@@ -5,19 +5,19 @@
 The kernel counts it as steal, see proc_stat(5): a task was ready to run in the
 virtual machine while the host ran something else. It comes in bursts, from
 nothing to nearly all within seconds, and would affect only one side of a
-comparison. Rates are therefore relative to the time in which this machine ran.
+comparison. A slice of time from which much was stolen is measured again.
 """
 
-import dataclasses
-import functools
 import os
 import pathlib
 import time
 
+from patchset import errors
+
 _STAT = pathlib.Path('/proc/stat')
 _TICK = 1 / os.sysconf('SC_CLK_TCK')  # seconds
-_MOST = 0.99  # a rate is divided by what is left
-_TRIES = 5
+_MUCH = 0.05  # share of a slice
+_TRIES = 3
 
 
 class Watch:
@@ -53,39 +53,30 @@ def share(busy, stolen, took):
     :param busy: processor seconds used
     :param stolen: processor seconds stolen
     :param took: seconds
-    :returns: a number of 0 to 0.99
     """
     # Those that were wanted on average waited alike; one was wanted at least,
     # if only to wait for an answer.
-    return min(stolen / max(busy + stolen, took, _TICK), _MOST)
+    return stolen / max(busy + stolen, took, _TICK)
 
 
-def excluded(again=()):
-    """Have a function's rates leave stolen time out.
+def calm(measure, *arguments):
+    """Measure a slice of time, again if much of it was stolen; a few times.
 
-    What it decorates returns a dataclass with ``rate`` and ``steal``.
-
-    :param again: errors after which it is called again, a few times: nothing
-        is answered while everything is stolen
+    :param measure: function that returns a dict, or raises an error, such as
+        that nothing was answered in time
+    :returns: what it gave when the least was stolen, with that share as
+        ``steal``
     """
-
-    def decorate(function):
-        @functools.wraps(function)
-        def measured(*args, **kwargs):
-            for number in range(_TRIES):
-                try:
-                    with Watch() as watch:
-                        found = function(*args, **kwargs)
-                    break
-                except again:
-                    if number == _TRIES - 1:
-                        raise
-            return dataclasses.replace(
-                found,
-                rate=float(f'{found.rate / (1 - watch.share):.6g}'),
-                steal=round(watch.share, 3),
-            )
-
-        return measured
-
-    return decorate
+    found = []
+    for left in reversed(range(_TRIES)):
+        watch = Watch()
+        try:
+            with watch:
+                one = measure(*arguments)
+            found.append({**one, 'steal': round(watch.share, 3)})
+        except errors.Error:
+            if watch.share <= _MUCH or not (left or found):
+                raise
+        if watch.share <= _MUCH:
+            break
+    return min(found, key=lambda one: one['steal'])

@@ -18,22 +18,6 @@ def render(head, rows):
     return '\n'.join(lines)
 
 
-def of_sides(head, points, cells):
-    """A table with a line for each side of each point.
-
-    :param head: list of strings
-    :param points: list of dicts, each with the sides that were measured
-    :param cells: callable; takes a point, the name of a side and what the
-        point has of it, and returns a list as long as the head
-    """
-    rows = [
-        cells(point, side, point[side])
-        for point in points
-        for side in summary.sides(point)
-    ]
-    return render(head, rows)
-
-
 def _aligned(words):
     width = max(map(len, words))
     numbers = any(word[:1].isdigit() for word in words[1:])
@@ -42,9 +26,45 @@ def _aligned(words):
     ]
 
 
+def of_sides(*columns):
+    """A function that renders points, with a line for each side of each.
+
+    :param columns: for each one its head and, if the point has it under
+        another name, that; or a head, the name of a field that the side has,
+        and how it is written, a format or a function; or a head and a
+        function of the point and the name of the side
+    """
+    columns = [(one, one) if isinstance(one, str) else one for one in columns]
+
+    def text(points):
+        """The points as a table."""
+        rows = [
+            [_cell(point, side, *what) for _, *what in columns]
+            for point in points
+            for side in summary.sides(point)
+        ]
+        return render([column[0] for column in columns], rows)
+
+    return text
+
+
+def _cell(point, side, what, form=None):
+    if callable(what):
+        return what(point, side)
+    value = point[side].get(what) if form else point[what]
+    if value is None:
+        return '-'
+    return form(value) if callable(form) else (form or '{}').format(value)
+
+
 def spread(values, form='{:.0f}'):
     """Two values as LEAST..MOST."""
     return '..'.join(form.format(value) for value in values)
+
+
+def percents(shares):
+    """Two shares as LEAST..MOST, in per cent."""
+    return spread([100 * share for share in shares], '{:.1f}')
 
 
 def rate(number):
@@ -54,15 +74,27 @@ def rate(number):
 
 
 def percent(share):
-    """A share as per cent; nothing as a dash."""
-    return '-' if share is None else f'{100 * share:.1f} %'
+    """A share as per cent."""
+    return f'{100 * share:.1f} %'
 
 
-def by_stock(point, side):
-    """The cells of one side for what :func:`bench.summary.by_stock` gave.
+def _ratio(point, side):
+    return f'{point["ratio"]:.2f}' if side == 'patched' else '-'
 
-    :param side: ``patched``; the others have dashes
-    """
+
+def _ratio_spread(point, side):
     if side != 'patched':
-        return ['-', '-']
-    return [f'{point["ratio"]:.2f}', spread(point['ratio_spread'], '{:.2f}')]
+        return '-'
+    return spread(point['ratio_spread'], '{:.2f}')
+
+
+#: Columns that several tables have.
+SIDE = ('side', lambda point, side: side)
+RATE = ('1/s', 'rate', rate)
+BY_STOCK = (('by stock', _ratio), ('spread', _ratio_spread))
+RUNS = ('runs', 'repeats', '{}')
+
+
+def times(form='{:.0f}', names=('p50', 'p99')):
+    """Columns of percentiles, in milliseconds."""
+    return [(f'{name} ms', name, form) for name in names]

@@ -17,15 +17,11 @@ validation, so a run has a tenth of the requests there, and the small scale has
 one run with a fortieth.
 """
 
-import dataclasses
-import statistics
-
 from bench import client
 from bench import load
 from bench import rig
-from bench import summary
+from bench import runs
 from bench import table
-from patchset import progress
 
 TITLE = 'Cost of a token, with memcached and without a cache'
 
@@ -58,30 +54,27 @@ def footprint(scale):
 
 
 def run(plan):
-    """Run the experiment.
-
-    :param plan: a :class:`bench.plan.Plan`
-    :returns: what :func:`points` gives
-    """
-    measured = {}
+    """Run the experiment; see :mod:`bench.experiments`."""
     with rig.each(plan, CACHES) as rigs:
+        found = new_runs(rigs)
         for number in range(max(RUNS[plan.scale].values())):
             for what, clients, requests in LOADS:
                 for cache, sides in rigs.items():
-                    runs = repeats(plan.scale, cache, what)
-                    if number >= runs:
+                    if number >= repeats(plan.scale, cache, what):
                         continue
                     count = amount(plan.scale, cache, what, clients, requests)
                     for side in rig.turn(sides, number):
-                        one = measure(side, what, clients, count)
-                        about = side.name, cache, what, clients
-                        measured.setdefault(about, []).append(one)
-                        progress.step(
-                            f'{number + 1} of {runs}: {what}, {clients} at '
-                            f'once, cache {cache}, {side.name}: '
-                            f'{table.rate(one["rate"])}/s'
-                        )
-    return points(measured)
+                        found.measure(
+                            side, (cache, what, clients), measure, side, what,
+                            clients, count,
+                        )  # fmt: skip
+    return found.points(medians=TRAFFIC)
+
+
+def new_runs(caches):
+    """Runs without any yet, with some caches."""
+    order = [(cache, *load[:2]) for cache in caches for load in LOADS]
+    return runs.Runs('cache', 'what', 'clients', order=order)
 
 
 def repeats(scale, cache, what):
@@ -109,22 +102,22 @@ def measure(side, what, clients, requests):
 
     :param what: ``create`` or ``validate``
     :param clients: how many of them are under way at once
-    :returns: dict with the fields of :class:`bench.load.Measure`, and for
+    :returns: dict with what :meth:`bench.load.Answers.measure` gives, and for
         each request the keys that were read from memcached (``gets``), the
         values written (``sets``), and the ``bytes`` both ways, if the side
         has a memcached that can be asked
     """
-    headers, body = {}, None
     if what == 'create':
-        body = client.login(side.keystone)
+        request = '', '', client.login(side.keystone).decode()
     else:
-        headers = client.headers(client.token(side.keystone))
+        (request,) = load.validations([client.token(side.keystone)])
     before = side.cache.stats() if side.cache else None
-    one = load.number(side.url, headers, requests, clients, body)
+    # No more than these, or the counters would have more.
+    answers = load.exactly(side.url, [request] * requests, clients)
     spent = {}
     if before:
-        spent = traffic(before, side.cache.stats(), one.requests)
-    return {**dataclasses.asdict(one), **spent}
+        spent = traffic(before, side.cache.stats(), answers.requests)
+    return {**answers.measure(), **spent}
 
 
 def traffic(before, after, requests):
@@ -147,58 +140,10 @@ def traffic(before, after, requests):
     }
 
 
-def points(measured):
-    """Sum up the runs.
-
-    :param measured: {(side, cache, what, clients): list of what
-        :func:`measure` gave}
-    :returns: list of dicts, one per cache and load: ``cache``, ``what``,
-        ``clients``, what :func:`bench.summary.compared` gives, and for each
-        side the medians of :data:`TRAFFIC`
-    """
-    found = []
-    names = summary.sides({about[0] for about in measured})
-    for cache in dict.fromkeys(about[1] for about in measured):
-        for what, clients, _ in LOADS:
-            runs = {
-                side: measured[side, cache, what, clients] for side in names
-            }
-            point = {'cache': cache, 'what': what, 'clients': clients}
-            point.update(summary.compared(runs))
-            for side, of_side in runs.items():
-                for name in TRAFFIC:
-                    values = [one.get(name) for one in of_side]
-                    point[side][name] = _median(values)
-            found.append(point)
-    return found
-
-
-def _median(values):
-    return None if None in values else round(statistics.median(values), 2)
-
-
-def text(found):
-    """The points as a table."""
-    head = [
-        'cache', 'request', 'at once', 'side', '1/s', 'by stock', 'spread',
-        'p50 ms', 'p99 ms', 'gets', 'sets', 'KiB', 'runs',
-    ]  # fmt: skip
-
-    def cells(point, side, one):
-        return [
-            point['cache'], point['what'], point['clients'], side,
-            table.rate(one['rate']),
-            *table.by_stock(point, side),
-            f'{one["p50"]:.0f}', f'{one["p99"]:.0f}',
-            *_traffic(one), one['repeats'],
-        ]  # fmt: skip
-
-    return table.of_sides(head, found, cells)
-
-
-def _traffic(one):
-    """The cells about memcached."""
-    if one['gets'] is None:
-        return ['-'] * len(TRAFFIC)
-    numbers = one['gets'], one['sets'], one['bytes'] / 1024
-    return [f'{number:.1f}' for number in numbers]
+#: The points as a table.
+text = table.of_sides(
+    'cache', ('request', 'what'), ('at once', 'clients'), table.SIDE,
+    table.RATE, *table.BY_STOCK, *table.times(),
+    ('gets', 'gets', '{:.1f}'), ('sets', 'sets', '{:.1f}'),
+    ('KiB', 'bytes', lambda count: f'{count / 1024:.1f}'), table.RUNS,
+)  # fmt: skip

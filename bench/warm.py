@@ -10,21 +10,17 @@
 ``offered``
     Validations at a steady rate, the same for both sides and lower than the
     capacity of stock: the response times without queueing.
-
-Sides alternate from round to round, and the patched rate is divided by stock's
-rate of the slice before or after it. The results are medians of the rounds.
 """
 
-import dataclasses
+import itertools
 
 from bench import client
 from bench import endpoints
+from bench import load
 from bench import offered
 from bench import rig
-from bench import summary
+from bench import runs
 from bench import table
-from bench import turns
-from patchset import progress
 
 TITLE = 'Rate of responses for one frequently validated token'
 LOADS = ('validate', 'version', 'offered')
@@ -37,28 +33,25 @@ _WARM = 2  # seconds
 
 
 def run(plan):
-    """Run the experiment.
-
-    :param plan: a :class:`bench.plan.Plan`
-    :returns: what :func:`points` gives
-    """
-    seconds, repeats = SECONDS[plan.scale], REPEATS[plan.scale]
-    measured = {}
+    """Run the experiment; see :mod:`bench.experiments`."""
+    sizes = SIZES[plan.scale]
+    found = new_runs(sizes)
     with rig.both(plan) as sides:
-        for size in SIZES[plan.scale]:
-            tokens = {side.name: filled(side, size) for side in sides}
-            for number in range(repeats):
-                for name in loads(size):
-                    for side in rig.turn(sides, number):
-                        one = measure(side, tokens[side.name], name, seconds)
-                        measured.setdefault((name, size), {}).setdefault(
-                            side.name, []
-                        ).append(dataclasses.asdict(one))
-                        progress.step(
-                            f'{number + 1} of {repeats}: {size} endpoints, '
-                            f'{name}, {side.name}: {table.rate(one.rate)}/s'
-                        )
-    return points(measured)
+        for size in sizes:
+            tokens = {side: filled(side, size) for side in sides}
+            repeats = REPEATS[plan.scale]
+            for name, side in rig.rounds(sides, range(repeats), loads(size)):
+                found.measure(
+                    side, (name, size), measure, side, tokens[side], name,
+                    SECONDS[plan.scale],
+                )  # fmt: skip
+    return found.points()
+
+
+def new_runs(sizes):
+    """Runs without any yet, for some numbers of endpoints."""
+    order = itertools.product(LOADS, sizes)
+    return runs.Runs('load', 'endpoints', order=order)
 
 
 def filled(side, size):
@@ -67,9 +60,8 @@ def filled(side, size):
     :returns: a token
     """
     endpoints.fill(side, size)
-    side.forget()
     token = client.token(side.keystone)
-    turns.validate(side.url, token, [token], _WARM, CLIENTS)
+    load.during(side.url, load.validations([token]), _WARM, CLIENTS)
     return token
 
 
@@ -79,44 +71,20 @@ def loads(size):
 
 
 def measure(side, token, name, seconds):
-    """One slice of time of a load, as a :class:`bench.load.Measure`."""
-    if name == 'version':
-        return turns.get(side.keystone.url, seconds, CLIENTS)
-    if name == 'validate':
-        return turns.validate(side.url, token, [token], seconds, CLIENTS)
-    headers = client.headers(token)
-    return offered.get(side.url, headers, OFFERED, seconds, CLIENTS)
+    """One slice of time of a load, see :meth:`bench.load.Answers.measure`."""
+    if name == 'offered':
+        headers = client.headers(token)
+        answers = offered.get(side.url, headers, OFFERED, seconds, CLIENTS)
+    else:
+        url, requests = side.url, load.validations([token])
+        if name == 'version':
+            url, requests = side.keystone.url, [('', '', '')]
+        answers = load.during(url, requests, seconds, CLIENTS)
+    return answers.measure()
 
 
-def points(measured):
-    """Sum up the rounds.
-
-    :param measured: {(load, endpoints): {side: list with the fields of
-        :class:`bench.load.Measure` for each round}}
-    :returns: a list of dicts, one per load and size: ``load``, ``endpoints``,
-        and what :func:`bench.summary.compared` gives
-    """
-    return [
-        {'load': name, 'endpoints': size, **summary.compared(runs)}
-        for name in LOADS
-        for (what, size), runs in measured.items()
-        if what == name
-    ]
-
-
-def text(found):
-    """The points as a table."""
-    head = [
-        'load', 'endpoints', 'side', '1/s', 'by stock', 'spread', 'p50 ms',
-        'p99 ms', 'runs',
-    ]  # fmt: skip
-
-    def cells(point, side, one):
-        return [
-            point['load'], point['endpoints'], side,
-            table.rate(one['rate']),
-            *table.by_stock(point, side),
-            f'{one["p50"]:.1f}', f'{one["p99"]:.1f}', one['repeats'],
-        ]  # fmt: skip
-
-    return table.of_sides(head, found, cells)
+#: The points as a table.
+text = table.of_sides(
+    'load', 'endpoints', table.SIDE, table.RATE, *table.BY_STOCK,
+    *table.times('{:.1f}'), table.RUNS,
+)  # fmt: skip

@@ -3,8 +3,8 @@
 """Measure stock and patched Keystone side by side.
 
 Both run at the same time on this machine, with a common database server and
-one memcached each, and are loaded in turns by ApacheBench, wrk or hey, over
-loopback only. Compare the two: absolute figures depend on the machine and are
+one memcached each, and are loaded in turns by wrk, hey or Rally, over loopback
+only. Compare the two: absolute figures depend on the machine and are
 only meaningful if it is otherwise idle.
 
 experiments:
@@ -284,7 +284,7 @@ def announcement(account, name, scale):
     )
     yield (
         f'{issued:,} tokens of that user, which become invalid when the user '
-        'is removed'
+        'is removed; more if disturbed slices are measured again'
     )
     if revoked:
         yield (
@@ -455,6 +455,6 @@ def write(path, result):
     if result['steal'] >= 0.01:
         progress.say(
             f'{result["steal"]:.0%} of the CPU time was stolen by the host; '
-            'rates exclude it'
+            'slices that it disturbed were measured again'
         )
     progress.say(path)

@@ -35,6 +35,7 @@ from patchset import paths
 from patchset import pins
 from patchset import trees
 from patchset.services import ceph
+from patchset.services import memcached
 from patchset.services import server
 
 _COLUMNS = """
@@ -283,7 +284,7 @@ class SecondNodesTestCase(testtools.TestCase):
             places = [self.endpoints(side.keystone) for side in sides]
             with rig.second_nodes(sides) as nodes:
                 for side in sides:
-                    node = nodes[side.name]
+                    node = nodes[side]
                     self.assertNotEqual(side.keystone.port, node.port)
                     token = client.token(node)
                     client.about(side.keystone, token)
@@ -393,7 +394,10 @@ class AgainstTestCase(testtools.TestCase):
     def test_service_behind_the_middleware(self):
         (account,) = population.accounts(self.keystone, 1, 'service')
         (user,) = population.accounts(self.keystone, 1)
-        with middleware.Service(self.keystone, account, -1) as service:
+        with (
+            memcached.Memcached() as cache,
+            middleware.Service(self.keystone, account, cache, -1) as service,
+        ):
             token = client.token(user)
             self.assertEqual(200, service.status(token))
             self.assertEqual(401, service.status('x'))
@@ -431,7 +435,7 @@ class AgainstTestCase(testtools.TestCase):
     def test_ctrl_c_removes_what_was_made(self):
         with self.start('tokens') as program:
             for line in program.stderr:
-                if 'create, 1 at once' in line:
+                if 'what create, clients 1' in line:
                     break
             self.assertEqual(2, len(self.made()))
             program.send_signal(signal.SIGINT)

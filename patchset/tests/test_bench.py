@@ -5,7 +5,6 @@
 import base64
 import json
 import signal
-import statistics
 import types
 
 import testtools
@@ -16,6 +15,7 @@ from bench import mixed
 from bench import plan
 from bench import prune
 from bench import revocations
+from bench import runs
 from bench import s3
 from bench import signing
 from bench import summary
@@ -24,63 +24,8 @@ from patchset import errors
 from patchset.commands import bench
 from patchset.tests import test_commands
 
-_REPORT = """\
-Concurrency Level:      4
-Time taken for tests:   1.001 seconds
-Complete requests:      301
-Failed requests:        0
-Requests per second:    300.61 [#/sec] (mean)
-Percentage of the requests served within a certain time (ms)
-  50%     13
-  99%     29
- 100%     35 (longest request)
-"""
 # Those that a command which starts servers handles.
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_IDLE = """\
-Complete requests:      0
-Failed requests:        0
-"""
-
-
-class ParseTestCase(testtools.TestCase):
-    def test_measure(self):
-        self.assertEqual(
-            load.Measure(rate=300.61, p50=13, p99=29, requests=301),
-            load.parse(_REPORT),
-        )
-
-    def test_failures_are_no_result(self):
-        refused = f'{_REPORT}Non-2xx responses:      7\n'
-        error = self.assertRaises(errors.Error, load.parse, refused)
-        self.assertIn('of 301 requests under load 7 were rejected', str(error))
-        broken = _REPORT.replace('requests:        0', 'requests:        2')
-        error = self.assertRaises(errors.Error, load.parse, broken)
-        self.assertIn('0 were rejected, and 2 aborted', str(error))
-
-    def test_no_report_is_no_result(self):
-        self.assertRaises(errors.Error, load.parse, '')
-
-
-class JoinTestCase(testtools.TestCase):
-    def test_clients_are_added_up(self):
-        times = [*range(1, 99), 500, 600]
-        self.assertEqual(
-            load.Measure(rate=601.22, p50=50, p99=500, requests=602),
-            load.join([_REPORT, _REPORT], times),
-        )
-
-    def test_a_client_may_wait_for_its_first_answer(self):
-        self.assertEqual(301, load.join([_REPORT, _IDLE], [1]).requests)
-        self.assertRaises(errors.Error, load.join, [_IDLE, _IDLE], [])
-
-    def test_one_failure_fails_all(self):
-        refused = f'{_REPORT}Non-2xx responses:      1\n'
-        self.assertRaises(errors.Error, load.join, [_REPORT, refused], [1])
-
-    def test_percentile(self):
-        for percent, expected in ((1, 3), (50, 5), (67, 9), (100, 9)):
-            self.assertEqual(expected, load.percentile([9, 3, 5], percent))
 
 
 def _run(rate, **more):
@@ -107,36 +52,18 @@ class SummaryTestCase(testtools.TestCase):
         self.assertEqual(1, found['repeats'])
         self.assertEqual(0.01, found['of_own_0'])
 
-    def test_a_slice_in_which_the_machine_hardly_ran_counts_little(self):
-        runs = [
-            _run(90), _run(20, steal=0.9), _run(10, steal=0.9), _run(80),
-        ]  # fmt: skip
-        references = [_run(100), _run(100), _run(100), _run(100, steal=0.5)]
-        found = summary.of(runs, references)
-        self.assertAlmostEqual(0.85, found['of_own_0'], 2)
-        self.assertEqual([0.1, 0.9], found['of_own_0_spread'])
-        self.assertEqual(84, found['rate'])
-        ratio = summary.by_stock(runs, references)['ratio']
-        self.assertAlmostEqual(0.85, ratio, 2)
-
-    def test_median_without_weights(self):
-        for values in ([3], [1, 4], [7, 0.5, 2], [9, 1, 5, 2]):
-            self.assertAlmostEqual(
-                statistics.median(values),
-                summary.median(values, [0.1] * len(values)),
-            )
-
     def test_trimmed_mean(self):
         for mean, values in (
             (3, [3]), (2.5, [4, 1]), (2, [7, 0.5, 2]), (4, [9, 1, 5, 3]),
         ):  # fmt: skip
-            self.assertAlmostEqual(
-                mean, summary.trimmed_mean(values, [0.1] * len(values))
-            )
+            self.assertEqual(mean, summary.trimmed_mean(values))
 
-    def test_trimmed_mean_counts_a_stolen_slice_by_its_rest(self):
-        found = summary.trimmed_mean([9, 1, 5, 3], [1, 1, 0.25, 0.75])
-        self.assertAlmostEqual(3.5, found)
+    def test_medians_of_what_was_measured(self):
+        runs = [{'gets': 1}, {'gets': 2}, {'gets': 9}, {'gets': None}]
+        self.assertEqual(
+            {'gets': 2, 'refused': None},
+            summary.medians(runs, ('gets', 'refused')),
+        )
 
     def test_other_middle_of_the_rounds(self):
         found = summary.by_stock(
@@ -160,20 +87,60 @@ class ComparedTestCase(testtools.TestCase):
             (2.5, [2, 3]), (found['ratio'], found['ratio_spread'])
         )
 
+    def test_each_side_against_others(self):
+        found = summary.compared(
+            {'stock': [_run(50)], 'patched': [_run(80)]},
+            {'stock': [_run(100)], 'patched': [_run(100)]},
+        )
+        self.assertEqual(0.5, found['stock']['of_own_0'])
+        self.assertEqual(0.8, found['patched']['of_own_0'])
+        self.assertEqual(1.6, found['ratio'])
+
+
+class RunsTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        order = [('few', 1), ('few', 9), ('many', 1)]
+        self.runs = runs.Runs('load', 'size', order=order)
+        for about, stock, patched in (
+            (('few', 9), 10, 40), (('few', 1), 20, 50), (('few', 1), 20, 60),
+            (('few', 9), 20, 90),
+        ):  # fmt: skip
+            for name, rate in (('patched', patched), ('stock', stock)):
+                side = types.SimpleNamespace(name=name)
+                self.runs.measure(side, about, _run, rate)
+
+    def test_points_are_in_order_and_have_been_measured(self):
+        points = self.runs.points()
+        self.assertEqual(
+            [('few', 1, 2.75), ('few', 9, 4.25)],
+            [(one['load'], one['size'], one['ratio']) for one in points],
+        )
+        self.assertIn('steal', points[0]['stock']['runs'][0])
+
+    def test_further_fields_and_references(self):
+        *_, point = self.runs.points(
+            references=lambda about: ('few', 9), medians=('p50', 'gets')
+        )
+        self.assertEqual(1, point['patched']['of_own_0'])
+        self.assertEqual(10, point['patched']['p50'])
+        self.assertIsNone(point['patched']['gets'])
+
 
 class RevocationsTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        measured = {}
+        found = runs.Runs('kind', 'events')
         for events, stock, patched in (
             (0, [100, 50], [200, 100]),
             (1000, [_run(2, slow=True), None], [190, 99]),
         ):
             for side, rates in (('stock', stock), ('patched', patched)):
-                measured[side, 'chain', events] = [
+                measured = found.measured.setdefault(('chain', events), {})
+                measured[side] = [
                     _run(one) if isinstance(one, int) else one for one in rates
                 ]
-        self.points = revocations.points(measured, ['chain'], [0, 1000])
+        self.points = revocations.points(found)
 
     def test_each_side_against_itself(self):
         none, many = self.points
@@ -197,12 +164,12 @@ class RevocationsSliceTestCase(testtools.TestCase):
     def of(self, rate, caching=False):
         """Measure a side of a rate: its loads, and what was found."""
         loads = []
-        one = load.Measure(rate=rate, p50=1, p99=2, requests=20)
+        one = load.Answers(rate=rate, times={1000: 20})
 
         def record(name):
             return lambda url, *_: loads.append(name) or one
 
-        for name in ('each', 'get'):
+        for name in ('exactly', 'during'):
             self.patch(revocations.load, name, record(name))
         self.patch(revocations.client, 'token', lambda keystone: 'token')
         side = types.SimpleNamespace(
@@ -214,17 +181,17 @@ class RevocationsSliceTestCase(testtools.TestCase):
     def test_those_under_way_at_the_end_are_waited_for(self):
         # Or they are answered while the other side is measured.
         loads, found = self.of(rate=100)
-        self.assertEqual(['each', 'each', 'each', 'get', 'each'], loads)
+        self.assertEqual(['exactly'] * 3 + ['during', 'exactly'], loads)
         self.assertNotIn('slow', found)
 
     def test_one_request_of_each_client_where_a_slice_is_too_short(self):
         loads, found = self.of(rate=9)
-        self.assertEqual(['each', 'each'], loads)
+        self.assertEqual(['exactly'] * 2, loads)
         self.assertTrue(found['slow'])
 
     def test_the_first_ones_do_where_each_takes_as_long(self):
-        self.assertEqual(['each'], self.of(rate=1)[0])
-        self.assertEqual(['each', 'each'], self.of(rate=1, caching=True)[0])
+        self.assertEqual(['exactly'], self.of(rate=1)[0])
+        self.assertEqual(['exactly'] * 2, self.of(rate=1, caching=True)[0])
 
 
 class MixedTestCase(testtools.TestCase):
@@ -236,11 +203,9 @@ class MixedTestCase(testtools.TestCase):
 
     def test_loss_is_against_the_slice_beside_it(self):
         # A machine that was twice as fast in the first round.
-        pairs = [
-            (self.run_of(90, 9), self.run_of(100)),
-            (self.run_of(45, 11), self.run_of(50)),
-        ]
-        found = mixed.side_point(pairs, 20, 2)
+        busy = [self.run_of(90, 9), self.run_of(45, 11)]
+        idle = [self.run_of(100), self.run_of(50)]
+        found = mixed.side_point(busy, idle, 20, 2)
         self.assertEqual(0.1, found['loss'])
         self.assertEqual([0.9, 0.9], found['of_own_0_spread'])
         self.assertEqual(10, found['revoked'])
@@ -249,11 +214,15 @@ class MixedTestCase(testtools.TestCase):
         self.assertAlmostEqual(0.1, found['work'])
 
     def test_nothing_is_lost_without_revocations(self):
-        measured = {
-            ('stock', 5): [(self.run_of(40, 5), self.run_of(100))],
-            ('stock', 10): [(self.run_of(20, 10), self.run_of(50))],
+        busy = {
+            (5,): {'stock': [self.run_of(40, 5)]},
+            (10,): {'stock': [self.run_of(20, 10)]},
         }
-        idle, *others = mixed.points(measured, {'stock': 20}, 2)
+        quiet = {
+            (5,): {'stock': [self.run_of(100)]},
+            (10,): {'stock': [self.run_of(50)]},
+        }
+        idle, *others = mixed.points(busy, quiet, {'stock': 20}, 2)
         self.assertEqual(0, idle['asked'])
         found = idle['stock']
         self.assertEqual((75, 2), (found['rate'], found['repeats']))
@@ -265,12 +234,17 @@ class MixedTestCase(testtools.TestCase):
         )
 
     def test_text(self):
-        measured = {
-            (side, rate): [(self.run_of(100, rate), self.run_of(100))]
-            for side in ('stock', 'patched')
-            for rate in (10, 50)
-        }
-        points = mixed.points(measured, {'stock': 20, 'patched': 10}, 2)
+        busy, quiet = (
+            {
+                (rate,): {
+                    side: [self.run_of(100, revoked)]
+                    for side in ('stock', 'patched')
+                }
+                for rate, revoked in rates
+            }
+            for rates in (((10, 10), (50, 50)), ((10, 0), (50, 0)))
+        )
+        points = mixed.points(busy, quiet, {'stock': 20, 'patched': 10}, 2)
         lines = mixed.text(points).splitlines()
         self.assertEqual(2 + 2 * 3, len(lines))
         self.assertRegex(lines[-1], r'^ *50 +patched +50.0 +100.0 .* 25.0 %')
@@ -332,13 +306,13 @@ class S3TestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         rates = {'stock': [100, 50, 10], 'patched': [300, 160, 20]}
-        self.points = s3.points(
-            {
-                (side, kind): [_run(rate) for rate in values]
+        found = runs.Runs('kind')
+        for kind in s3.KINDS:
+            found.measured[kind,] = {
+                side: [_run(rate) for rate in values]
                 for side, values in rates.items()
-                for kind in s3.KINDS
             }
-        )
+        self.points = s3.points(found)
 
     def test_each_side_against_stock_of_the_same_round(self):
         point = self.points[0]

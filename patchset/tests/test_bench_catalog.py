@@ -3,6 +3,7 @@
 """Tests of what the measurements make of catalogs of several sizes."""
 
 import json
+import types
 
 import testtools
 
@@ -18,7 +19,7 @@ def _run(rate):
 class PointsTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        measured, first = {}, {}
+        found, first = catalog.new_runs((1, 300)), {}
         for side, size, rates, times in (
             # A machine that is half as fast in the second round.
             ('stock', 1, (100, 50), ([9, 10, 99], [20, 20, 20])),
@@ -29,8 +30,8 @@ class PointsTestCase(testtools.TestCase):
             first[side, size] = times
             for name in catalog.LOADS:
                 runs = [_run(rate) for rate in rates]
-                measured[side, name, size] = runs
-        self.points = catalog.points(measured, first, (1, 300))
+                found.measured[name, size][side] = runs
+        self.points = catalog.points(found, first)
 
     def test_each_load_and_size(self):
         self.assertEqual(
@@ -71,7 +72,9 @@ class Side:
 
     def query(self, statement):
         self.asked.append(statement)
-        return [('a',), ('b',)]
+
+    def forget(self):
+        self.asked.append('flush')
 
 
 class EndpointsTestCase(testtools.TestCase):
@@ -81,9 +84,21 @@ class EndpointsTestCase(testtools.TestCase):
             endpoints.fill(side, count)
             self.assertIn(f'FROM seq_1_to_{services};', side.asked[0])
             self.assertTrue(side.asked[0].endswith(f'FROM seq_1_to_{count}'))
+            self.assertEqual('flush', side.asked[1])
 
     def test_projects(self):
-        self.assertEqual(['a', 'b'], endpoints.projects(Side(), 2))
+        names, granted = iter('ab'), []
+        admin = {'user': {'id': 'me'}, 'roles': [{'id': 'admin'}]}
+        for name, function in (
+            ('token', lambda keystone: 'token'),
+            ('about', lambda *_: admin),
+            ('create_project', lambda *_: {'id': next(names)}),
+            ('put', lambda keystone, caller, path: granted.append(path)),
+        ):
+            self.patch(client, name, function)
+        side = types.SimpleNamespace(keystone=None)
+        self.assertEqual(['a', 'b'], endpoints.projects(side, 2))
+        self.assertEqual('/projects/b/users/me/roles/admin', granted[1])
 
 
 class RescopingTestCase(testtools.TestCase):

@@ -5,23 +5,24 @@
 import testtools
 
 from bench import formats
+from bench import runs
 
 
 class PointsTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         rates = {'stock': (200, 100), 'patched': (400, 150)}
-        self.points = formats.points(
-            {
-                (side, name, what, clients): [
-                    {'rate': clients * rate, 'p50': 5, 'p99': 9}
-                    for rate in values
-                ]
-                for side, values in rates.items()
-                for name in formats.FORMATS
-                for what, clients in formats.LOADS
-            }
-        )
+        found = runs.Runs('format', 'what', 'clients')
+        for name in formats.FORMATS:
+            for what, clients in formats.LOADS:
+                found.measured[name, what, clients] = {
+                    side: [
+                        {'rate': clients * rate, 'p50': 5, 'p99': 9}
+                        for rate in values
+                    ]
+                    for side, values in rates.items()
+                }
+        self.points = formats.points(found)
 
     def test_each_format_and_load(self):
         self.assertEqual(

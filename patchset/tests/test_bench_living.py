@@ -6,6 +6,7 @@ import testtools
 
 from bench import living
 from bench import plan
+from bench import runs
 from patchset.tests import test_commands
 
 
@@ -24,21 +25,16 @@ def _run(rate, written=0.0):
 class PointsTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        rates = {
-            ('stock', 'users', 'quiet'): [200, 100],
-            ('stock', 'users', 5): [100, 40],
-            ('patched', 'users', 'quiet'): [2000, 2000],
-            ('patched', 'users', 5): [1800, 1600],
+        found = runs.Runs('case', 'pace')
+        found.measured['users', 'quiet'] = {
+            'stock': [_run(200), _run(100)],
+            'patched': [_run(2000), _run(2000)],
         }
-        self.points = living.points(
-            {
-                about: [
-                    _run(rate, 0.0 if about[2] == 'quiet' else 4.9)
-                    for rate in of
-                ]
-                for about, of in rates.items()
-            }
-        )
+        found.measured['users', '5/s'] = {
+            'stock': [_run(100, 4.9), _run(40, 4.9)],
+            'patched': [_run(1800, 4.9), _run(1600, 4.9)],
+        }
+        self.points = living.points(found)
 
     def test_against_quiet_and_against_stock_of_the_round(self):
         quiet, busy = self.points

@@ -17,7 +17,6 @@ import types
 import testtools
 
 from bench import load
-from bench import turns
 from bench import writing
 from patchset import errors
 from patchset import paths
@@ -29,7 +28,7 @@ from bench import load
 from patchset import stopping
 
 stopping.in_order()
-load.together(sys.argv[1], [{'X-Number': str(one)} for one in range(3)], 300)
+load.exactly(sys.argv[1], [('', 'a', '')] * 300_000, 3)
 """
 
 
@@ -103,58 +102,24 @@ class ServerTestCase(testtools.TestCase):
 
 class LoadTestCase(ServerTestCase):
     def test_as_many_as_asked_of_each(self):
-        headers = [{'X-Subject-Token': name} for name in 'ab']
-        measure = load.each(self.url, headers, 3)
-        self.assertEqual(6, measure.requests)
+        found = load.exactly(self.url, load.validations('ab') * 3, 2)
+        self.assertEqual(6, found.requests)
         self.assertEqual({('GET', 'a'): 3, ('GET', 'b'): 3}, self.server.asked)
 
     def test_clients_do_not_wait_for_each_other(self):
         # None is answered before all have asked.
         self.server.gate = threading.Barrier(4, timeout=60)
-        measure = load.each(self.url, [{}] * 4, 1)
-        self.assertEqual(4, measure.requests)
-        self.assertEqual(4, self.server.connections)
-
-    def test_each_client_has_its_own_token(self):
-        headers = [{'X-Subject-Token': name} for name in 'abc']
-        measure = load.together(self.url, headers, 1)
-        self.assertEqual(
-            {('GET', name) for name in 'abc'}, set(self.server.asked)
-        )
-        # Those under way at the end were asked and not counted.
-        self.assertLessEqual(measure.requests, self.server.asked.total())
-        self.assertGreaterEqual(measure.requests, 3)
-        self.assertLessEqual(measure.p50, measure.p99)
-
-    def test_each_client_sends_its_own_body(self):
-        headers = {'X-Subject-Token': 'a'}
-        load.post(self.url, headers, [b'1', b'[2]'], 1)
-        self.assertEqual({('POST', 'a')}, set(self.server.asked))
-        self.assertEqual(
-            {(body, 'application/json') for body in (b'1', b'[2]')},
-            set(self.server.bodies),
-        )
-
-    def test_a_number_of_requests(self):
-        headers = {'X-Subject-Token': 'a'}
-        measure = load.number(self.url, headers, 12, 3)
-        self.assertEqual(12, measure.requests)
-        self.assertEqual({('GET', 'a'): 12}, self.server.asked)
-
-    def test_a_number_of_requests_with_a_body(self):
-        self.assertEqual(5, load.number(self.url, {}, 5, 2, b'[1]').requests)
-        self.assertEqual({(b'[1]', 'application/json'): 5}, self.server.bodies)
+        found = load.exactly(self.url, [('', '', '')] * 4, 4)
+        self.assertEqual(4, found.requests)
 
     def test_one_refused_client_is_no_result(self):
         self.server.codes['GET', 'b'] = 404
-        headers = [{'X-Subject-Token': name} for name in 'abc']
-        self.assertRaises(errors.Error, load.together, self.url, headers, 1)
+        requests = load.validations('abc')
+        self.assertRaises(errors.Error, load.exactly, self.url, requests, 3)
 
-    def test_nobody_answers(self):
-        error = self.assertRaises(
-            errors.Error, load.get, 'http://127.0.0.1:1/', {}, 1, 1
-        )
-        self.assertIn('ab failed: ', str(error))
+    def test_who_asks(self):
+        self.assertEqual([('a', 'a', '')], load.validations('a'))
+        self.assertEqual([('c', 'a', '')], load.validations('a', 'c'))
 
     def test_ctrl_c_ends_the_clients(self):
         with subprocess.Popen(
@@ -178,31 +143,34 @@ class LoadTestCase(ServerTestCase):
 
 class TurnsTestCase(ServerTestCase):
     def test_tokens_take_turns(self):
-        measure = turns.validate(self.url, 'caller', list('abc'), 1, 2)
+        requests = load.validations('abc', 'caller')
+        found = load.during(self.url, requests, 1, 2).measure()
         asked = self.server.asked
         self.assertEqual({('GET', name) for name in 'abc'}, set(asked))
         self.assertLessEqual(max(asked.values()) - min(asked.values()), 2)
-        self.assertLessEqual(measure.requests, asked.total())
-        self.assertLessEqual(measure.p50, measure.p99)
+        # Those under way at the end were asked and not counted.
+        self.assertLessEqual(found['requests'], asked.total())
+        self.assertLessEqual(found['p50'], found['p99'])
 
     def test_one_refused_token_is_no_result(self):
         self.server.codes['GET', 'b'] = 404
+        requests = load.validations('abc', 'c')
         error = self.assertRaises(
-            errors.Error, turns.validate, self.url, 'c', list('abc'), 1, 2
+            errors.Error, load.during, self.url, requests, 1, 2
         )
         self.assertIn('were rejected', str(error))
 
     def test_no_server(self):
         error = self.assertRaises(
-            errors.Error, turns.validate, 'http://127.0.0.1:1/', 'c', ['a'],
-            1, 1,
+            errors.Error, load.during, 'http://127.0.0.1:1/',
+            [('', '', '')], 1, 1,
         )  # fmt: skip
         self.assertIn('wrk failed: ', str(error))
 
     def test_each_request_once(self):
         requests = [('me', str(number), '') for number in range(40)]
         start = time.monotonic()
-        found = turns.once([self.url], requests, 1)
+        found = load.once([self.url], requests, 1)
         self.assertLess(time.monotonic() - start, 30)
         self.assertEqual(40, found.requests)
         for number in range(40):
@@ -210,7 +178,7 @@ class TurnsTestCase(ServerTestCase):
             self.assertIn(self.server.asked['GET', str(number)], (1, 2))
 
     def test_bodies_are_posted(self):
-        turns.once([self.url], [('', '', '[1]'), ('', '', '[2]')], 1)
+        load.once([self.url], [('', '', '[1]'), ('', '', '[2]')], 1)
         self.assertEqual(
             {(body, 'application/json') for body in (b'[1]', b'[2]')},
             set(self.server.bodies),
@@ -222,7 +190,7 @@ class TurnsTestCase(ServerTestCase):
             ('', 'b', '', 'DELETE', '/two'),
             ('', 'c', '', '', '/three'),
         ]
-        self.assertEqual(3, turns.once([self.url], requests, 1).requests)
+        self.assertEqual(3, load.once([self.url], requests, 1).requests)
         paths = {name: self.server.paths[name] for name in 'abc'}
         self.assertEqual(
             {'a': {'/one?x=1'}, 'b': {'/two'}, 'c': {'/three'}}, paths
@@ -235,7 +203,7 @@ class TurnsTestCase(ServerTestCase):
     def test_two_servers_share_the_requests(self):
         urls = [f'{self.url}/{name}' for name in ('one', 'two')]
         requests = [('me', str(number), '') for number in range(10)]
-        self.assertEqual(10, turns.once(urls, requests, 2).requests)
+        self.assertEqual(10, load.once(urls, requests, 2).requests)
         for number in range(10):
             name = urls[number % 2].rpartition('/v3')[2]
             self.assertIn(f'/v3{name}', self.server.paths[str(number)])
@@ -244,7 +212,7 @@ class TurnsTestCase(ServerTestCase):
     def test_the_times_are_those_of_the_answers(self):
         self.server.late['3'] = 0.5  # seconds
         requests = [('me', str(number), '') for number in range(20)]
-        found = turns.once([self.url], requests, 1)
+        found = load.once([self.url], requests, 1)
         # Without those that wrk adds for the late one.
         self.assertEqual(20, found.requests)
         self.assertGreater(max(found.times), 500_000)
@@ -254,19 +222,19 @@ class TurnsTestCase(ServerTestCase):
 class AnswersTestCase(testtools.TestCase):
     def test_one_after_the_other(self):
         parts = [
-            turns.Answers(rate=100, times={1000: 99, 9000: 1}),
-            turns.Answers(rate=50, times={1000: 50}, steal=0.5),
+            load.Answers(rate=100, times={1000: 99, 9000: 1}),
+            load.Answers(rate=50, times={1000: 50}),
         ]
-        found = turns.joined(parts)
+        found = load.joined(parts)
         self.assertAlmostEqual(75, found.rate)
         self.assertEqual({1000: 149, 9000: 1}, found.times)
-        self.assertEqual(0.25, found.steal)
 
     def test_percentiles(self):
         times = {1000: 50, 2000: 49, 7250: 1}
-        found = turns.Answers(rate=9.87654321, times=times).measure()
-        self.assertEqual((1.0, 2.0), (found.p50, found.p99))
-        self.assertEqual((9.87654, 100), (found.rate, found.requests))
+        found = load.Answers(rate=9.87654321, times=times).measure()
+        self.assertEqual(
+            {'rate': 9.87654, 'p50': 1.0, 'p99': 2.0, 'requests': 100}, found
+        )
 
     def test_what_wrk_adds_comes_out_again(self):
         # One client, ten requests in a second: a pace of 100 ms. To one
@@ -278,12 +246,27 @@ class AnswersTestCase(testtools.TestCase):
             {'requests': 10, 'microseconds': 1_000_000, 'refused': 0}
             | {'failed': 0, 'times': times}
         )
-        found = turns.parse([text], 1)
+        found = load.parse([text], 1)
         self.assertEqual((10, 10), (found.requests, found.rate))
         self.assertEqual(
             [20_000, 40_000, 53_000, 60_000, 80_000, 520_000],
             sorted(found.times),
         )
+
+    def test_less_than_the_least_time_is_not_listed(self):
+        # wrk itself began late: it has added 23 and 13 ms.
+        text = json.dumps(
+            {'requests': 1, 'microseconds': 10_000, 'refused': 0}
+            | {'failed': 0, 'times': [[33_000, 1]]}
+        )
+        self.assertEqual({33_000: 1}, load.parse([text], 1).times)
+
+    def test_no_answer_is_no_result(self):
+        text = json.dumps(
+            {'requests': 0, 'microseconds': 1000, 'refused': 0}
+            | {'failed': 0, 'times': []}
+        )
+        self.assertRaises(errors.Error, load.parse, [text, text], 1)
 
 
 class WriterTestCase(ServerTestCase):

@@ -9,8 +9,8 @@ import fixtures
 import testtools
 
 from bench import gateways
-from bench import processor
 from bench import radosgw
+from bench import runs
 from patchset.services import ceph
 
 
@@ -30,18 +30,16 @@ def _run(rate, **more):
 class PointsTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.points = radosgw.points(
-            {
-                ('stock', 'get', 'off'): [_run(10, cpu=40), _run(20, cpu=50)],
-                ('patched', 'get', 'off'): [_run(40, cpu=8), _run(60, cpu=10)],
-                ('stock', 'validations', 'off'): [
-                    _run(20, alone=_run(100), s3=9)
-                ],
-                ('patched', 'validations', 'off'): [
-                    _run(800, alone=_run(1000), s3=30)
-                ],
-            }
-        )
+        found = runs.Runs('kind', 'cache')
+        found.measured['get', 'off'] = {
+            'stock': [_run(10, cpu=40), _run(20, cpu=50)],
+            'patched': [_run(40, cpu=8), _run(60, cpu=10)],
+        }
+        found.measured['validations', 'off'] = {
+            'stock': [_run(20, alone=_run(100), s3=9)],
+            'patched': [_run(800, alone=_run(1000), s3=30)],
+        }
+        self.points = radosgw.points(found)
 
     def test_ratio_is_that_of_the_rounds(self):
         get, _ = self.points
@@ -68,11 +66,11 @@ class ProcessorTestCase(testtools.TestCase):
         tick = os.sysconf('SC_CLK_TCK')
         fields = ['S', *['1'] * 10, str(2 * tick), str(3 * tick), '7']
         text = f'12 (a (program) 9) {" ".join(fields)}'
-        self.assertEqual(5, processor.used(text))
+        self.assertEqual(5, radosgw.used(text))
 
     def test_workers_are_the_children(self):
         keystone = types.SimpleNamespace(pid=os.getpid())
-        self.assertGreaterEqual(processor.of_workers(keystone), 0)
+        self.assertGreaterEqual(radosgw.of_workers(keystone), 0)
 
 
 class OptionsTestCase(testtools.TestCase):
@@ -108,7 +106,9 @@ class KeysTestCase(testtools.TestCase):
                 fixtures.MockPatchObject(gateways.client, name, function)
             )
         users = [_User('one'), _User('other')]
-        gateway = gateways.Gateway(None, 'off', None, None, users)
+        side = types.SimpleNamespace(name='stock')
+        server = types.SimpleNamespace(url='http://127.0.0.1:1')
+        gateway = gateways.Gateway(side, 'off', server, None, users)
 
         keys = gateway.keys(5)
 

@@ -5,6 +5,7 @@
 import testtools
 
 from bench import rotation
+from bench import runs
 
 
 def _run(rate):
@@ -14,19 +15,16 @@ def _run(rate):
 class PointsTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        rates = {
-            ('stock', 'quiet'): [100, 50],
-            ('stock', 'changing'): [40, 20],
-            ('patched', 'quiet'): [1000, 1000],
-            ('patched', 'changing'): [800, 600],
+        found = runs.Runs('kind', 'tokens')
+        found.measured['quiet', 2000] = {
+            'stock': [_run(100), _run(50)],
+            'patched': [_run(1000), _run(1000)],
         }
-        self.points = rotation.points(
-            {
-                about: [_run(rate) for rate in of]
-                for about, of in rates.items()
-            },
-            2000,
-        )
+        found.measured['changing', 2000] = {
+            'stock': [_run(40), _run(20)],
+            'patched': [_run(800), _run(600)],
+        }
+        self.points = found.points()
 
     def test_ratio_is_that_of_the_rounds(self):
         quiet, changing = self.points

@@ -5,6 +5,8 @@
 import testtools
 
 from bench import population
+from bench import runs
+from bench import service_cases
 from bench import services
 
 
@@ -19,7 +21,8 @@ def _run(rate, **more):
 class PointsTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.points = services.points(
+        found = runs.Runs('case', 'where', 'load')
+        found.measured.update(
             {
                 ('services', '2 processes', 'first service'): {
                     'stock': [_run(100), _run(50)],
@@ -31,6 +34,8 @@ class PointsTestCase(testtools.TestCase):
                 },
             }
         )
+        medians = (*service_cases.TRAFFIC, 'refused')
+        self.points = found.points(medians=medians)
 
     def test_ratio_is_that_of_the_rounds(self):
         first, behind = self.points

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import dataclasses
-
 import testtools
 
-from bench import load
 from bench import steal
 from patchset import errors
 
 # Of four seconds on two processors.
 _BEFORE = 'cpu  100 10 50 9000 30 2 8 500 5 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n'
-_AFTER = 'cpu  300 20 100 9200 40 4 36 800 5 0\ncpu0 9 9 9 9 9 9 9 9 0 0\n'
 
 
 class ShareTestCase(testtools.TestCase):
@@ -30,51 +26,65 @@ class ShareTestCase(testtools.TestCase):
     def test_the_answer_came_from_elsewhere(self):
         self.assertAlmostEqual(0.1, steal.share(0.5, 0.4, 4))
 
-    def test_something_is_left(self):
-        self.assertEqual(0.99, steal.share(0, 8, 4))
+    def test_no_time(self):
         self.assertEqual(0, steal.share(0, 0, 0))
 
 
-class ExcludedTestCase(testtools.TestCase):
-    def setUp(self):
-        super().setUp()
-        texts = iter([_BEFORE, _AFTER] * 9)
+class CalmTestCase(testtools.TestCase):
+    """Slices from each of which some of the time is stolen."""
 
-        class Stat:
-            def read_text(self):
-                return next(texts)
+    def measure(self, *slices):
+        """Measure with what is stolen from each slice, and whether it fails.
 
-        self.patch(steal, '_STAT', Stat())
-        self.calls = 0
+        :returns: what was given, and how many slices it took
+        """
+        numbers = iter(slices)
+        done = []
 
-    def measure(self, failures, again=()):
-        @steal.excluded(again=again)
-        def measured():
-            self.calls += 1
-            if self.calls <= failures:
-                raise load.NothingAnswered
-            return load.Measure(rate=51, p50=1, p99=2, requests=3)
+        class Watch:
+            def __enter__(self):
+                self.share = 0
+                return self
 
-        return measured()
+            def __exit__(self, *_):
+                self.share = done[-1][0]
 
-    def test_rate_is_of_the_time_that_was_left(self):
-        # 2.9 seconds were used, 3 stolen.
+        def one():
+            done.append(next(numbers))
+            if done[-1][1]:
+                raise errors.Error('no answer')
+            return {'rate': len(done)}
+
+        self.patch(steal, 'Watch', Watch)
+        return steal.calm(one), len(done)
+
+    def test_once_where_little_is_stolen(self):
         self.assertEqual(
-            load.Measure(rate=103.759, p50=1, p99=2, requests=3, steal=0.508),
-            self.measure(0),
+            ({'rate': 1, 'steal': 0.01}, 1), self.measure((0.01, False))
         )
 
-    def test_nothing_answered_is_tried_again(self):
-        found = self.measure(2, again=load.NothingAnswered)
-        self.assertEqual(3, self.calls)
-        self.assertEqual(0.508, dataclasses.asdict(found)['steal'])
+    def test_again_where_much_is(self):
+        self.assertEqual(
+            ({'rate': 2, 'steal': 0}, 2),
+            self.measure((0.5, False), (0, False)),
+        )
+
+    def test_the_least_disturbed_one_after_some_tries(self):
+        self.assertEqual(
+            ({'rate': 2, 'steal': 0.2}, 3),
+            self.measure((0.5, False), (0.2, False), (0.3, False)),
+        )
+
+    def test_no_answer_while_much_is_stolen(self):
+        self.assertEqual(
+            ({'rate': 2, 'steal': 0.04}, 2),
+            self.measure((0.9, True), (0.04, False)),
+        )
+        self.assertEqual(
+            ({'rate': 1, 'steal': 0.4}, 3),
+            self.measure((0.4, False), (0.9, True), (0.9, True)),
+        )
 
     def test_never_answered(self):
-        self.assertRaises(
-            load.NothingAnswered, self.measure, 99, again=load.NothingAnswered
-        )
-        self.assertEqual(5, self.calls)
-
-    def test_other_errors_are_not(self):
-        self.assertRaises(errors.Error, self.measure, 1)
-        self.assertEqual(1, self.calls)
+        for slices in ([(0.9, True)] * 3, [(0, True)]):
+            self.assertRaises(errors.Error, self.measure, *slices)

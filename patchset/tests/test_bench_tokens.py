@@ -55,13 +55,14 @@ class MeasureTestCase(testtools.TestCase):
     def test_as_many_requests_as_asked_for(self):
         asked = []
 
-        def number(url, headers, requests, clients, body=None):
-            asked.append((requests, clients, headers, b'"word"' in body))
-            return load.Measure(rate=50, p50=1, p99=2, requests=1000)
+        def exactly(url, requests, clients):
+            (_, subject, body), *_ = requests
+            asked.append((len(requests), clients, subject, '"word"' in body))
+            return load.Answers(rate=50, times={1000: 1000})
 
-        self.patch(load, 'number', number)
+        self.patch(load, 'exactly', exactly)
         one = tokens.measure(Side(), 'create', 20, 1000)
-        self.assertEqual([(1000, 20, {}, True)], asked)
+        self.assertEqual([(1000, 20, '', True)], asked)
         self.assertEqual((50, 4), (one['rate'], one['gets']))
 
 
@@ -90,21 +91,21 @@ class AmountTestCase(testtools.TestCase):
 class PointsTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        measured = {}
+        found = tokens.new_runs(tokens.CACHES)
         for cache in tokens.CACHES:
             for what, clients, _ in tokens.LOADS:
                 for side, rates in (
                     ('stock', (50, 25)),
                     ('patched', (60, 45)),
                 ):
-                    measured[side, cache, what, clients] = [
+                    found.measured[cache, what, clients][side] = [
                         {
                             'rate': rate, 'p50': 3, 'p99': 7,
                             'gets': rate / 5, 'sets': 0, 'bytes': 1024,
                         }
                         for rate in rates
                     ]  # fmt: skip
-        self.points = tokens.points(measured)
+        self.points = found.points(medians=tokens.TRAFFIC)
 
     def test_ratio_is_that_of_the_runs(self):
         self.assertEqual(

@@ -29,7 +29,9 @@ class OfferedTestCase(testtools.TestCase):
         found = offered.parse(text, 2)
 
         self.assertEqual((1.5, 3), (found.rate, found.requests))
-        self.assertEqual((2.1, 3.1), (found.p50, found.p99))
+        self.assertEqual(
+            (2.1, 3.1), (found.percentile(50), found.percentile(99))
+        )
 
     def test_refused(self):
         error = self.assertRaises(
@@ -56,12 +58,11 @@ class PointsTestCase(testtools.TestCase):
             ('version', 1): {'stock': (3000, 9), 'patched': (3300, 8)},
             ('validate', 300): {'stock': (200, 90), 'patched': (5000, 5)},
         }
-        self.points = warm.points(
-            {
-                about: {side: [_run(*one)] for side, one in of.items()}
-                for about, of in rates.items()
-            }
-        )
+        found = warm.new_runs((1, 300))
+        for about, of in rates.items():
+            for side, one in of.items():
+                found.measured[about][side] = [_run(*one)]
+        self.points = found.points()
 
     def test_order_and_ratios(self):
         self.assertEqual(

@@ -1,0 +1,51 @@
+-- SPDX-License-Identifier: Apache-2.0
+
+-- Requests of wrk, from a file with one on each line, as bench/load.py writes
+-- it. The second argument is the number of answers after which "answered" is
+-- printed; with 0, they are sent in turns until wrk ends.
+
+local requests, at = {}, 0
+
+function init(args)
+   for line in io.lines(args[1]) do
+      local caller, subject, body, method, path = line:match(
+         "^(%S*)\t(%S*)\t([^\t]*)\t?(%S*)\t?(%S*)$")
+      local headers = {["Content-Type"] = "application/json"}
+      if caller ~= "" then headers["X-Auth-Token"] = caller end
+      if subject ~= "" then headers["X-Subject-Token"] = subject end
+      if method == "" then method = body == "" and "GET" or "POST" end
+      if body == "" then body = nil end
+      if path == "" then path = nil end
+      -- Made in advance: the processors are the servers'.
+      table.insert(requests, wrk.format(method, path, headers, body))
+   end
+   local left = tonumber(args[2])
+   if left > 0 then
+      function response()
+         left = left - 1
+         if left == 0 then
+            wrk.thread:stop()
+            io.write("\nanswered\n")
+            io.flush()
+         end
+      end
+   end
+end
+
+function request()
+   at = at % #requests + 1
+   return requests[at]
+end
+
+function done(summary, latency)
+   local failed, times = summary.errors, {}
+   for number = 1, #latency do
+      times[number] = string.format("[%d, %d]", latency(number))
+   end
+   io.write(string.format(
+      '\n{"requests": %d, "microseconds": %d, "refused": %d, ' ..
+      '"failed": %d, "times": [%s]}\n',
+      summary.requests, summary.duration, failed.status,
+      failed.connect + failed.read + failed.write + failed.timeout,
+      table.concat(times, ", ")))
+end
