@@ -5,7 +5,6 @@
 import dataclasses
 
 from bench import cloud
-from bench import prepared
 from patchset import pins
 
 
@@ -27,8 +26,6 @@ class Plan:
         scale's choice
     :param delay: milliseconds between Keystone and its database, or between
         the nodes of a cluster, both ways together
-    :param kept: a :class:`bench.prepared.Prepared` that several runs
-        share; None prepares both sides for this run
     :param against: the :class:`bench.cloud.Account` of an existing Keystone,
         which is measured instead; None starts stock and patched
     """
@@ -42,7 +39,6 @@ class Plan:
     databases: tuple = ('mariadb',)
     delays: tuple = ()
     delay: int = 0
-    kept: prepared.Prepared | None = None
     against: cloud.Account | None = None
 
     @property

@@ -134,7 +134,7 @@ def both(plan, options=None):
             sides.append(Side(name, keystone, database, cache, sql))
         keystones = [side.keystone for side in sides]
         stack.callback(at_once, lambda one: one.stop(), keystones)
-        at_once(lambda side: _prepare(side, plan.kept), sides)
+        at_once(lambda one: one.prepare(), keystones)
         _start(keystones)
         if far:
             # Not before: the schema is made with a thousand statements.
@@ -150,21 +150,13 @@ def _keystone(plan, name, place, database, cache, options):
         trees.get(plan.pin, stock=name == 'stock'),
         environment.Environment(plan.pin.release, 'run').ensure(),
         place / name,
-        port=plan.kept.port(name) if plan.kept else server.free_port(),
+        port=server.free_port(),
         database=database,
         cache=cache,
         processes=PROCESSES,
         threads=1,
         options=settings,
     )
-
-
-def _prepare(side, kept):
-    if kept:
-        kept.fill(side.name, side.database, side.keystone.state.path)
-    side.keystone.prepare()
-    if kept:
-        kept.keep(side.name, side.database, side.keystone.state.path)
 
 
 def _start(keystones):

@@ -58,7 +58,6 @@ from bench import events
 from bench import experiments
 from bench import machine
 from bench import plan
-from bench import prepared
 from bench import repeated
 from bench import steal
 from patchset import arguments
@@ -299,8 +298,7 @@ def everything(pin, args):
     :raises patchset.errors.Error: some failed; lists them
     """
     names = [name for name in experiments.ALL if installed(name)]
-    with prepared.Prepared() as kept:
-        failed = in_turn(names, lambda name: measure(pin, name, args, kept))
+    failed = in_turn(names, lambda name: measure(pin, name, args))
     if len(failed) < len(names):
         report(args.out)
     if failed:
@@ -397,11 +395,10 @@ def command(name, args):
     return ' '.join(words)
 
 
-def measure(pin, name, args, kept=None):
+def measure(pin, name, args):
     """Run one experiment, and write and show its results.
 
     :param name: the experiment
-    :param kept: a :class:`bench.prepared.Prepared`, for several of them
     """
     args.out.mkdir(parents=True, exist_ok=True)
     system.ensure('bench')
@@ -415,7 +412,6 @@ def measure(pin, name, args, kept=None):
         rates=tuple(dict.fromkeys(args.rate)),
         databases=databases_of(name, args),
         delays=tuple(dict.fromkeys(args.delay)),
-        kept=kept,
     )
     experiment = experiments.ALL[name]
     result = {

@@ -2,7 +2,6 @@
 
 """Tests of the measurements with what they need: servers, matplotlib."""
 
-import dataclasses
 import json
 import os
 import pathlib
@@ -23,7 +22,6 @@ from bench import far_galera
 from bench import middleware
 from bench import plan
 from bench import population
-from bench import prepared
 from bench import rig
 from bench import rounds
 from bench import writing
@@ -247,34 +245,6 @@ class MariaDBStatementsTestCase(_Statements, testtools.TestCase):
 
 class PostgreSQLStatementsTestCase(_Statements, testtools.TestCase):
     name = 'postgresql'
-
-
-class PreparedTestCase(testtools.TestCase):
-    """Both sides twice, with what was kept of the first time."""
-
-    def start(self, kept):
-        """Log of keystone-manage and number of projects of each side.
-
-        Each then gets another project.
-        """
-        chosen = plan.Plan(pin=pins.load(pins.newest()), scale='small')
-        with rig.both(dataclasses.replace(chosen, kept=kept)) as sides:
-            for side in sides:
-                log = side.keystone.state.read('manage.log')
-                ((projects,),) = side.query('SELECT COUNT(*) FROM project')
-                client.token(side.keystone)
-                side.query(
-                    'INSERT INTO project (id, name, domain_id, is_domain) '
-                    "VALUES ('more', 'more', 'default', 0)"
-                )
-                yield side.keystone.url, log, projects
-
-    def test_the_second_starts_as_the_first_one_did(self):
-        with prepared.Prepared() as kept:
-            first = list(self.start(kept))
-            self.assertEqual(2, len(first))
-            # A command more would have said more.
-            self.assertEqual(first, list(self.start(kept)))
 
 
 class SecondNodesTestCase(testtools.TestCase):
