@@ -14,7 +14,7 @@ round. A process can also be a tenth faster at one scenario than another one
 started a minute before, for its whole lifetime. Each round therefore starts
 with new Keystone and Rally processes, which run a few iterations of each
 scenario before the measurement. Before a scenario, roles left by Rally are
-removed (:mod:`bench.leftovers`).
+removed (:mod:`bench.rally_client`).
 
 At full scale, each database of the plan (:data:`DATABASES` by default) is
 measured with no delay and with 100 ms between Keystone and the database, or
@@ -25,26 +25,21 @@ With a delay, there is one client. With ten, each invalidates values that the
 others are about to read, and have to wait for, for many seconds. How often
 this happens is random, and runs of one side differed as much as the sides. A
 single client waits for the network, which always takes the same time, so that
-a few iterations are sufficient, and multiple distant databases are measured at
-the same time. Cached values are kept for an hour there: loading an expired one
-takes a fifth of an iteration, and in a real cloud, many iterations at such a
-rate lie between two of these. In a cluster, only writes wait, so there are
-more rounds, without concurrent measurements. Keystone is not restarted between
-these rounds.
+a few iterations are sufficient. Cached values are kept for an hour there:
+loading an expired one takes a fifth of an iteration, and in a real cloud, many
+iterations at such a rate lie between two of these. In a cluster, only writes
+wait, so there are more rounds. Keystone is not restarted between these rounds.
 """
 
 import collections
 import contextlib
 import dataclasses
-import itertools
 
 from bench import databases
-from bench import leftovers
 from bench import load
 from bench import rally_client
 from bench import rig
 from bench import runs
-from bench import steal
 from bench import summary
 from bench import table
 from patchset import environment
@@ -88,49 +83,15 @@ _FAR_OPTIONS = {'cache': {'expiration_time': '3600'}}
 
 
 def run(plan):
-    """Run the experiment.
-
-    :param plan: a :class:`bench.plan.Plan`
-    :returns: what :func:`points` gives
-    """
+    """Run the experiment; see :mod:`bench.experiments`."""
     venv = environment.Environment(plan.pin.release, 'rally').ensure()
-    delays = plan.delays or DELAYS[plan.scale]
-    order = itertools.product(plan.databases, delays, SCENARIOS)
-    found = new_runs(order)
-    for group in groups(plan, delays):
-        with contextlib.ExitStack() as stack:
-            places = [
-                Place(one, venv, stack.enter_context(_sides(one)))
-                for one in group
-            ]
-            _rounds(places, found)
-    return points(found)
-
-
-def new_runs(order=()):
-    """Runs without any yet."""
-    return runs.Runs('database', 'delay', 'scenario', order=order)
-
-
-def groups(plan, delays):
-    """What is measured one after the other.
-
-    :param delays: milliseconds
-    :returns: list of lists of plans of one database and delay; those of a list
-        are measured at the same time
-    """
-    found = []
-    for delay in delays:
-        far = []
-        for name in plan.databases:
+    found = runs.Runs('database', 'delay', 'scenario')
+    for name in plan.databases:
+        for delay in plan.delays or DELAYS[plan.scale]:
             one = dataclasses.replace(plan, databases=(name,), delay=delay)
-            if amount(one) == FAR:
-                far.append(one)
-            else:
-                found.append([one])
-        if far:
-            found.append(far)
-    return found
+            with rig.both(one, _FAR_OPTIONS if delay else None) as sides:
+                _rounds(one, venv, sides, found)
+    return points(found)
 
 
 def amount(plan):
@@ -140,108 +101,66 @@ def amount(plan):
     return FAR_CLUSTER if plan.database == 'galera' else FAR
 
 
-def _sides(plan):
-    return rig.both(plan, _FAR_OPTIONS if plan.delay else None)
-
-
-class Place:
-    """A database with both sides on it, and in a round a Rally for each.
-
-    :param plan: a :class:`bench.plan.Plan`
-    :param venv: the environment that has rally-openstack
-    :param sides: what :func:`bench.rig.both` gave
-    """
-
-    def __init__(self, plan, venv, sides):
-        self.plan = plan
-        self.sides = sides
-        self.rallies = {}
-        self.roles = {side.name: leftovers.Roles(side) for side in sides}
-        self._venv = venv
-
-    @contextlib.contextmanager
-    def processes(self, number):
-        """What a round needs to run; its Rallies end with the block.
-
-        :param number: of the round, from 0
-        """
-        with contextlib.ExitStack() as stack:
-            self.rallies = {
-                side.name: stack.enter_context(
-                    rally_client.Rally(side, self._venv)
-                )
-                for side in self.sides
-            }
-            near = not self.plan.delay
-            if near and number:
-                for side in self.sides:
-                    side.keystone.restart()
-            for rally in self.rallies.values():
-                rally.get_ready()
-            if near:
-                self._warm_up()
-            yield
-
-    def _warm_up(self):
-        for scenario in SCENARIOS:
-            _at_once(self.rallies.values(), scenario, _WARM, _WARM)
-
-
-def _rounds(places, found):
-    much = amount(places[0].plan)
+def _rounds(plan, venv, sides, found):
+    much = amount(plan)
+    roles = {side: rally_client.roles(side) for side in sides}
     for number in range(much.rounds):
-        with contextlib.ExitStack() as stack:
-            for place in places:
-                stack.enter_context(place.processes(number))
-            _round(places, number, much, found)
+        with processes(plan, venv, sides, number) as rallies:
+            for scenario, side in rig.rounds(sides, [number], SCENARIOS):
+                found.measure(
+                    side, (plan.database, plan.delay, scenario), measure,
+                    side, rallies[side], roles[side], scenario, much,
+                )  # fmt: skip
 
 
-def _round(places, number, much, found):
-    for scenario in SCENARIOS:
-        turns = [rig.turn(place.sides, number) for place in places]
-        for sides in zip(*turns, strict=True):
-            one = steal.calm(measure, places, sides, scenario, much)
-            for place, side in zip(places, sides, strict=True):
-                about = place.plan.database, place.plan.delay, scenario
-                run = {**one[place], 'steal': one['steal']}
-                found.add(side, about, run)
+@contextlib.contextmanager
+def processes(plan, venv, sides, number):
+    """Start what a round needs; its Rallies end with the block.
 
-
-def measure(places, sides, scenario, much):
-    """Run a scenario on one side of each place at once; count the statements.
-
-    :param places: list of :class:`Place`
-    :param sides: for each of them, one :class:`bench.rig.Side`
-    :param much: an :class:`Amount`
-    :returns: {place: dict with ``clients``, ``rate`` (iterations that
-        succeeded, per second), ``p50`` and ``p99`` (their milliseconds),
-        ``failed`` (iterations), ``reads`` and ``writes`` (statements)}
+    :param venv: the environment that has rally-openstack
+    :param number: of the round, from 0
+    :returns: {side: :class:`bench.rally_client.Rally`}
     """
-    rallies = []
-    for place, side in zip(places, sides, strict=True):
-        place.roles[side.name].restore()
-        leftovers.log_in(side)
-        rallies.append(place.rallies[side.name])
-    before = [side.sql.statements(side.database) for side in sides]
-    workloads = _at_once(rallies, scenario, much.times, much.at_once)
-    found = {}
-    for place, side, first, workload in zip(
-        places, sides, before, workloads, strict=True
-    ):
-        last = side.sql.statements(side.database)
-        found[place] = {
-            'clients': much.at_once,
-            **sum_up(workload),
-            **{name: last[name] - first[name] for name in last},
+    with contextlib.ExitStack() as stack:
+        rallies = {
+            side: stack.enter_context(rally_client.started(side, venv))
+            for side in sides
         }
-    return found
+        if number and not plan.delay:
+            for side in sides:
+                side.keystone.restart()
+        for rally in rallies.values():
+            rally.get_ready()
+        if not plan.delay:
+            rig.at_once(_warm_up, rallies.values())
+        yield rallies
 
 
-def _at_once(rallies, scenario, times, at_once):
-    """Run a scenario on several Rallies; what each one's ``end`` gave."""
-    for rally in rallies:
-        rally.begin(scenario, times, at_once)
-    return [rally.end() for rally in rallies]
+def _warm_up(rally):
+    for scenario in SCENARIOS:
+        rally.run(scenario, _WARM, _WARM)
+
+
+def measure(side, rally, roles, scenario, much):
+    """Run a scenario on one side, and count the statements.
+
+    :param rally: its :class:`bench.rally_client.Rally`
+    :param roles: those it may have, see :mod:`bench.rally_client`
+    :param much: an :class:`Amount`
+    :returns: dict with ``clients``, ``rate`` (iterations that succeeded, per
+        second), ``p50`` and ``p99`` (their milliseconds), ``failed``
+        (iterations), ``reads`` and ``writes`` (statements)
+    """
+    rally_client.restore(side, roles)
+    rally_client.log_in(side)
+    first = side.sql.statements(side.database)
+    workload = rally.run(scenario, much.times, much.at_once)
+    last = side.sql.statements(side.database)
+    return {
+        'clients': much.at_once,
+        **sum_up(workload),
+        **{name: last[name] - first[name] for name in last},
+    }
 
 
 def sum_up(workload):
@@ -267,7 +186,7 @@ def sum_up(workload):
 def points(found):
     """Sum up the rounds.
 
-    :param found: a :class:`bench.runs.Runs`, see :func:`new_runs`
+    :param found: a :class:`bench.runs.Runs`
     :returns: what :meth:`bench.runs.Runs.points` gives, ``clients``, and for
         each side ``failed`` (iterations of all rounds) and ``reads`` (share of
         the statements)

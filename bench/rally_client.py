@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rally of one side, as a process in its own environment."""
+"""Rally of one side, as a process in its own environment.
+
+When Rally deletes a role, it takes a 404 response as a sign that the role is
+already deleted. Stock also returns 404 if a role of the caller was deleted
+immediately before. The remaining roles, granted to the admin, are part of all
+later tokens of the admin, and slow down all later measurements of that side
+only: :func:`restore` removes them.
+"""
 
 import contextlib
 import json
@@ -9,57 +16,80 @@ import pathlib
 import subprocess
 import tempfile
 
+from bench import client
+from bench import load
 from patchset import child
 from patchset import errors
 from patchset import logs
 from patchset import paths
 
+_TRIES = 5  # to delete a role
 
-class Rally:
-    """Rally for one side: a :mod:`bench.rally_worker`, ends with the block.
+
+@contextlib.contextmanager
+def started(side, venv):
+    """Start a :mod:`bench.rally_worker` for one side; ends with the block.
 
     Several that start at the same time get ready together.
 
     :param side: a :class:`bench.rig.Side`
     :param venv: the environment that has rally-openstack
+    :returns: a :class:`Rally`
     """
-
-    def __init__(self, side, venv):
-        self._side = side
-        self._venv = venv
-        self._stack = contextlib.ExitStack()
-        self._process = None
-        self._log = None
-
-    def __enter__(self):
-        with contextlib.ExitStack() as stack:
-            folder = pathlib.Path(
-                stack.enter_context(
-                    tempfile.TemporaryDirectory(prefix='ks-rally-')
-                )
-            )
-            self._log = folder / 'log'
-            self._process = child.start(
-                [self._venv.python, '-P', '-m', 'bench.rally_worker'],
+    with tempfile.TemporaryDirectory(prefix='ks-rally-') as folder:
+        log = pathlib.Path(folder) / 'log'
+        with open(log, 'w') as output:
+            process = child.start(
+                [venv.python, '-P', '-m', 'bench.rally_worker'],
                 cwd=folder,
+                # It looks for files of its own at home.
                 env={
-                    **os.environ,
-                    **self._venv.variables(paths.ROOT),
-                    # It looks for files of its own there.
-                    'HOME': str(folder),
+                    **os.environ, **venv.variables(paths.ROOT), 'HOME': folder,
                 },
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=stack.enter_context(open(self._log, 'w')),
+                stderr=output,
                 text=True,
-            )
-            stack.callback(self._stop)
-            self._tell(self._spec())
-            self._stack = stack.pop_all()
-        return self
+            )  # fmt: skip
+        with process:
+            try:
+                yield Rally(process, log, _spec(side.keystone.credentials))
+            finally:
+                child.stop(process)
 
-    def __exit__(self, *_):
-        self._stack.close()
+
+def _spec(variables):
+    """What Rally is told of a cloud with an admin of these variables."""
+    admin = {
+        'username': variables['OS_USERNAME'],
+        'password': variables['OS_PASSWORD'],
+        'project_name': variables['OS_PROJECT_NAME'],
+        'user_domain_name': variables['OS_USER_DOMAIN_NAME'],
+        'project_domain_name': variables['OS_PROJECT_DOMAIN_NAME'],
+    }
+    return {
+        'existing@openstack': {
+            'auth_url': variables['OS_AUTH_URL'],
+            'region_name': variables['OS_REGION_NAME'],
+            'admin': admin,
+            # Or rally would make one for each scenario, and two before.
+            'users': [admin],
+        }
+    }
+
+
+class Rally:
+    """Rally for one side.
+
+    :param process: the running :mod:`bench.rally_worker`
+    :param log: path of its log
+    :param spec: dict, what it is told first
+    """
+
+    def __init__(self, process, log, spec):
+        self._process = process
+        self._log = log
+        self._tell(spec)
 
     def get_ready(self):
         """Wait until it takes scenarios.
@@ -68,19 +98,18 @@ class Rally:
         """
         self._answer()
 
-    def begin(self, scenario, times, at_once):
-        """Start a scenario of KeystoneBasic; :meth:`end` waits for it."""
+    def run(self, scenario, times, at_once):
+        """Run a scenario of KeystoneBasic.
+
+        :param times: number of iterations
+        :param at_once: how many are under way at once
+        :returns: dict, see :mod:`bench.rally_worker`
+        :raises patchset.errors.Error: rally has ended
+        """
         name = f'KeystoneBasic.{scenario}'
         runner = {'constant': {'times': times, 'concurrency': at_once}}
         subtask = {'title': name, 'scenario': {name: {}}, 'runner': runner}
         self._tell({'version': 2, 'title': name, 'subtasks': [subtask]})
-
-    def end(self):
-        """What the scenario gave.
-
-        :returns: dict, see :mod:`bench.rally_worker`
-        :raises patchset.errors.Error: rally has ended
-        """
         return json.loads(self._answer())
 
     def _tell(self, what):
@@ -95,26 +124,45 @@ class Rally:
             raise errors.Error(f'rally ended: {logs.reason(self._log, 0)}')
         return answer
 
-    def _stop(self):
-        child.stop(self._process)
-        self._process.stdin.close()
-        self._process.stdout.close()
 
-    def _spec(self):
-        variables = self._side.keystone.credentials
-        admin = {
-            'username': variables['OS_USERNAME'],
-            'password': variables['OS_PASSWORD'],
-            'project_name': variables['OS_PROJECT_NAME'],
-            'user_domain_name': variables['OS_USER_DOMAIN_NAME'],
-            'project_domain_name': variables['OS_PROJECT_DOMAIN_NAME'],
-        }
-        return {
-            'existing@openstack': {
-                'auth_url': variables['OS_AUTH_URL'],
-                'region_name': variables['OS_REGION_NAME'],
-                'admin': admin,
-                # Or rally would make one for each scenario, and two before.
-                'users': [admin],
-            }
-        }
+def roles(side):
+    """Ids of all roles of a side, as a set."""
+    return {role for (role,) in side.query('SELECT id FROM role')}
+
+
+def restore(side, kept):
+    """Delete the roles that came since, through the API.
+
+    :param kept: what :func:`roles` gave before
+    :raises patchset.errors.Error: some are still there
+    """
+    for _ in range(_TRIES):
+        for role in roles(side) - kept:
+            log_in(side)
+            # The next try tells whether it is gone.
+            with contextlib.suppress(errors.Error):
+                caller = client.token(side.keystone)
+                client.delete(side.keystone, caller, f'/roles/{role}')
+    if left := roles(side) - kept:
+        raise errors.Error(
+            f'{side.name}: {len(left)} roles that rally has left could not be '
+            f'deleted in {_TRIES} tries'
+        )
+
+
+def log_in(side):
+    """Have each process of a side answer a request without a token.
+
+    A process of stock that was asked for a token while a role went may answer
+    404 to each token from then on: it reads what the last request left on its
+    thread, and none gets as far as to leave something else. A request without
+    a token ends that.
+
+    :raises patchset.errors.Error: an answer was not a success
+    """
+    keystone = side.keystone
+    request = '', '', client.login(keystone).decode()
+    # Of those that wait at once each process takes one, and is busy with it
+    # while the rest is taken.
+    clients = 2 * keystone.processes
+    load.exactly(side.url, [request] * 2 * clients, clients)

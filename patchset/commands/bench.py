@@ -88,8 +88,8 @@ def add_arguments(parser):
         '--scale',
         choices=('small', 'full'),
         default='small',
-        help='small: a few minutes, 25 for all; full: up to an hour, slightly '
-        'more for rally (default: %(default)s)',
+        help='small: a few minutes, 25 for all; full: up to an hour, more '
+        'for rally (default: %(default)s)',
     )
     parser.add_argument(
         '--kind',

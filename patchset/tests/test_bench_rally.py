@@ -8,9 +8,10 @@ import types
 
 import testtools
 
-from bench import leftovers
 from bench import plan
 from bench import rally
+from bench import rally_client
+from bench import runs
 from patchset import errors
 from patchset.commands import bench
 from patchset.tests import test_commands
@@ -37,41 +38,13 @@ class WorkloadTestCase(testtools.TestCase):
             self.assertIn(f'no iteration succeeded: {reason}', str(error))
 
 
-class GroupsTestCase(testtools.TestCase):
-    """What is measured one after the other, and what at once."""
-
-    def of(self, delays, databases=('mariadb', 'postgresql', 'galera')):
-        one = plan.Plan(pin=None, scale='full', databases=databases)
-        return [
-            [(each.database, each.delay) for each in group]
-            for group in rally.groups(one, delays)
-        ]
-
-    def test_what_is_near_needs_the_machine(self):
-        self.assertEqual(
-            [[('mariadb', 0)], [('postgresql', 0)], [('galera', 0)]],
-            self.of((0,)),
-        )
-
-    def test_what_waits_for_its_line_does_so_together(self):
-        self.assertEqual(
-            [[('galera', 300)], [('mariadb', 300), ('postgresql', 300)]],
-            self.of((300,)),
-        )
-
-    def test_each_delay_by_itself(self):
-        self.assertEqual(
-            [[('mariadb', 0)], [('mariadb', 100)], [('mariadb', 300)]],
-            self.of((0, 100, 300), ('mariadb',)),
-        )
-
+class AmountTestCase(testtools.TestCase):
     def test_one_client_where_it_is_far(self):
-        for group in rally.groups(
-            plan.Plan(pin=None, scale='small', databases=('galera',)), (0, 100)
-        ):
-            for one in group:
-                much = rally.amount(one)
-                self.assertEqual(1 if one.delay else 10, much.at_once)
+        for delay, clients in ((0, 10), (100, 1)):
+            one = plan.Plan(
+                pin=None, scale='small', databases=('galera',), delay=delay
+            )
+            self.assertEqual(clients, rally.amount(one).at_once)
 
 
 class ProcessesTestCase(testtools.TestCase):
@@ -80,8 +53,7 @@ class ProcessesTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.did = []
-        self.patch(rally.leftovers, 'Roles', lambda side: None)
-        self.patch(rally.rally_client, 'Rally', self.rally)
+        self.patch(rally_client, 'started', self.rally)
 
     def rally(self, side, venv):
         did = self.did
@@ -97,11 +69,8 @@ class ProcessesTestCase(testtools.TestCase):
             def get_ready(self):
                 did.append('ready')
 
-            def begin(self, scenario, times, at_once):
-                did.append('begin')
-
-            def end(self):
-                did.append('end')
+            def run(self, scenario, times, at_once):
+                did.append('run')
 
         return Rally()
 
@@ -111,16 +80,16 @@ class ProcessesTestCase(testtools.TestCase):
         keystone = types.SimpleNamespace(
             restart=lambda: self.did.append('restart')
         )
-        side = types.SimpleNamespace(name='stock', keystone=keystone)
+        side = Side(0)
+        side.keystone = keystone
         one = plan.Plan(pin=None, scale='full', delay=delay)
-        place = rally.Place(one, None, [side])
-        with place.processes(number):
+        with rally.processes(one, None, [side], number):
             self.assertNotIn('ended', self.did)
         return dict(collections.Counter(self.did))
 
     def test_all_processes_are_new_in_each_round(self):
         once = {'rally': 1, 'ready': 1, 'ended': 1}
-        warm = dict.fromkeys(('begin', 'end'), len(rally.SCENARIOS))
+        warm = {'run': len(rally.SCENARIOS)}
         self.assertEqual({**once, **warm}, self.of(0, 0))
         self.assertEqual({**once, **warm, 'restart': 1}, self.of(0, 1))
 
@@ -156,26 +125,28 @@ class Side:
 class LeftoversTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.patch(leftovers, 'log_in', lambda side: None)
-        self.patch(leftovers.client, 'token', lambda keystone: 'token')
+        self.patch(rally_client, 'log_in', lambda side: None)
+        self.patch(rally_client.client, 'token', lambda keystone: 'token')
 
     def side(self, refusals):
         side = Side(refusals)
-        self.patch(leftovers.client, 'delete', side.delete)
+        self.patch(rally_client.client, 'delete', side.delete)
         return side
 
     def test_only_what_came_since_goes(self):
         side = self.side(refusals=3)
-        roles = leftovers.Roles(side)
+        roles = rally_client.roles(side)
         side.roles |= {'one', 'two'}
-        roles.restore()
+        rally_client.restore(side, roles)
         self.assertEqual({'admin', 'member'}, side.roles)
 
     def test_what_cannot_be_removed_is_told(self):
         side = self.side(refusals=1000)
-        roles = leftovers.Roles(side)
+        roles = rally_client.roles(side)
         side.roles.add('one')
-        error = self.assertRaises(errors.Error, roles.restore)
+        error = self.assertRaises(
+            errors.Error, rally_client.restore, side, roles
+        )
         self.assertIn('stock: 1 roles that rally has left', str(error))
         self.assertLess(0, side.refusals)
 
@@ -226,7 +197,7 @@ class PointsTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         rates = {'stock': (10, 5), 'patched': (20, 20)}
-        found = rally.new_runs()
+        found = runs.Runs('database', 'delay', 'scenario')
         found.measured['galera', 100, 'get_entities'] = {
             side: [
                 {
