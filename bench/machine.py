@@ -13,43 +13,28 @@ from patchset import child
 from patchset import errors
 
 
-def load_maker():
-    """Hardware, system and version of what makes the load.
+def describe(environment=None, used=()):
+    """Hardware, system and versions of what took part.
 
+    :param environment: the :class:`patchset.environment.Environment` that
+        Keystone runs in; None if it runs elsewhere
+    :param used: names of the databases, see :data:`bench.databases.ALL`
     :returns: dict of strings and numbers
     """
-    return {
+    found = {
         'processor': _find(r'^model name\s*: (.+)$', '/proc/cpuinfo'),
         'cpus': len(os.sched_getaffinity(0)),
         'memory': _find(r'^MemTotal: +(.+)$', '/proc/meminfo'),
         'system': platform.platform(),
-        'wrk': _version([child.find('wrk'), '-v']),
     }
-
-
-def describe(environment, used):
-    """Hardware, system and versions of what took part.
-
-    :param environment: the :class:`patchset.environment.Environment` that
-        Keystone runs in
-    :param used: names of the databases, see :data:`bench.databases.ALL`
-    :returns: dict of strings and numbers
-    """
-    return {
-        **load_maker(),
-        'python': _version([environment.python, '--version']),
-        'uwsgi': _version([environment.bin / 'uwsgi', '--version']),
-        **{
-            name: _version(databases.ALL[name].version_command())
-            for name in used
-        },
-        'memcached': _version([child.find('memcached'), '--version']),
-    }
-
-
-def load_average():
-    """Processes that wanted to run in the last minute, on average."""
-    return os.getloadavg()[0]
+    commands = {'wrk': [child.find('wrk'), '-v']}
+    if environment:
+        commands['python'] = [environment.python, '--version']
+        commands['uwsgi'] = [environment.bin / 'uwsgi', '--version']
+        for name in used:
+            commands[name] = databases.ALL[name].version_command()
+        commands['memcached'] = [child.find('memcached'), '--version']
+    return found | {name: _version(one) for name, one in commands.items()}
 
 
 def _find(pattern, path):

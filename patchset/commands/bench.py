@@ -74,7 +74,54 @@ _FARTHEST = 1000  # milliseconds of round trip; more than around the earth
 
 _MOST = 1000  # rounds of writes per second
 
+# Options that only some experiments have.
+_ONLY = {
+    'kind': ('revocations',),
+    'rate': ('living',),
+    'delay': ('rally', 'propagation'),
+}
 HELP = 'measure stock and patched Keystone side by side'
+
+
+def milliseconds(word):
+    """Parse a whole number of milliseconds."""
+    number = int(word)
+    if not 0 <= number <= _FARTHEST:
+        raise argparse.ArgumentTypeError(
+            f'{number} is not between 0 and {_FARTHEST}'
+        )
+    return number
+
+
+def rate(word):
+    """Parse a positive rate per second."""
+    number = float(word)
+    if not 0.01 <= number <= _MOST:
+        raise argparse.ArgumentTypeError(
+            f'{number} is not between 0.01 and {_MOST}'
+        )
+    return number
+
+
+# Option, more of its arguments, and its help.
+_REPEATED = (
+    (
+        '--kind', {'choices': tuple(events.COLUMNS)},
+        'revocations: kind of the events',
+    ),
+    ('--case', {}, 'living, services, propagation, faults: case to run'),
+    (
+        '--rate', {'type': rate, 'metavar': 'N'},
+        'living: rounds of writes per second',
+    ),
+    (
+        '--delay', {'type': milliseconds, 'metavar': 'MS'},
+        'rally: round trip time in milliseconds to the database, or '
+        'between the nodes of a cluster (default: 0, at full scale 0 and '
+        '100); propagation: round trip time between the regions (default: '
+        '0 and 100, at full scale 300 as well)',
+    ),
+)  # fmt: skip
 
 
 def add_arguments(parser):
@@ -91,28 +138,11 @@ def add_arguments(parser):
         help='small: a few minutes, 25 for all; full: up to an hour, more '
         'for rally (default: %(default)s)',
     )
-    parser.add_argument(
-        '--kind',
-        action='append',
-        choices=tuple(events.COLUMNS),
-        default=[],
-        help='revocations: only events of this kind; may be repeated',
-    )
-    parser.add_argument(
-        '--case',
-        action='append',
-        default=[],
-        help='living, services, propagation, faults: only this case; may be '
-        'repeated',
-    )
-    parser.add_argument(
-        '--rate',
-        action='append',
-        type=rate,
-        default=[],
-        metavar='N',
-        help='living: rounds of writes per second; may be repeated',
-    )
+    for option, more, words in _REPEATED:
+        parser.add_argument(
+            option, action='append', default=[],
+            help=f'{words}; may be repeated', **more,
+        )  # fmt: skip
     parser.add_argument(
         '--no-token-caching',
         action='store_true',
@@ -123,17 +153,6 @@ def add_arguments(parser):
         choices=tuple(databases.ALL),
         help='database server (default: mariadb; galera for propagation; '
         'each of them for rally at full scale)',
-    )
-    parser.add_argument(
-        '--delay',
-        action='append',
-        type=milliseconds,
-        default=[],
-        metavar='MS',
-        help='rally: round trip time in milliseconds to the database, or '
-        'between the nodes of a cluster; may be repeated (default: 0, at full '
-        'scale 0 and 100); propagation: round trip time between the regions '
-        '(default: 0 and 100, at full scale 300 as well)',
     )
     parser.add_argument(
         '--against', metavar='URL', help='measure the Keystone at this URL'
@@ -159,43 +178,9 @@ def add_arguments(parser):
     )
 
 
-def milliseconds(word):
-    """Parse a whole number of milliseconds."""
-    number = int(word)
-    if not 0 <= number <= _FARTHEST:
-        raise argparse.ArgumentTypeError(
-            f'{number} is not between 0 and {_FARTHEST}'
-        )
-    return number
-
-
-def rate(word):
-    """Parse a positive rate per second."""
-    number = float(word)
-    if not 0.01 <= number <= _MOST:
-        raise argparse.ArgumentTypeError(
-            f'{number} is not between 0.01 and {_MOST}'
-        )
-    return number
-
-
 def run(args):
     """Run one experiment or all, or render the results."""
-    if args.kind and args.experiment != 'revocations':
-        raise errors.UsageError('--kind requires revocations')
-    check_cases(args)
-    if args.delay and args.experiment not in ('rally', 'propagation'):
-        raise errors.UsageError('--delay requires rally or propagation')
-    if args.database and args.experiment == 'faults':
-        raise errors.UsageError('faults uses clusters with given databases')
-    if (args.experiment == 'compare') != (args.other is not None):
-        raise errors.UsageError('compare and --with require each other')
-    filled = ('catalog', 'warm', 'all')
-    foreign = args.database not in (None, 'mariadb')
-    if foreign and args.experiment in filled:
-        raise errors.UsageError('catalog and warm require --database mariadb')
-    if args.against:
-        check_against(args)
+    check(args)
     stopping.in_order()
     pin = arguments.pin(args)
     if args.experiment == 'report':
@@ -206,42 +191,51 @@ def run(args):
         everything(pin, args)
     else:
         if args.against:
-            measure_cloud(pin, args)
-        else:
-            measure(pin, args.experiment, args)
+            confirm(args)
+        measure(pin, args.experiment, args)
         report(args.out)
 
 
-def check_cases(args):
-    """Reject cases and rates that an experiment does not support."""
-    cases = getattr(experiments.ALL.get(args.experiment), 'CASES', ())
+def check(args):
+    """Reject options that do not apply to the experiment."""
+    name = args.experiment
+    for option, names in _ONLY.items():
+        if getattr(args, option) and name not in names:
+            raise errors.UsageError(
+                f'--{option} requires {" or ".join(names)}'
+            )
+    cases = getattr(experiments.ALL.get(name), 'CASES', ())
     for case in args.case:
         if case not in cases:
             raise errors.UsageError(
-                f'{args.experiment} has no case {case}; its cases are: '
+                f'{name} has no case {case}; its cases are: '
                 f'{", ".join(cases) or "none"}'
             )
-    if args.rate and args.experiment != 'living':
-        raise errors.UsageError('--rate requires living')
-
-
-def check_against(args):
-    """Reject options that do not apply to an existing Keystone."""
-    if args.experiment not in experiments.of_api():
+    if args.database and name == 'faults':
+        raise errors.UsageError('faults uses clusters with given databases')
+    if (name == 'compare') != (args.other is not None):
+        raise errors.UsageError('compare and --with require each other')
+    foreign = args.database not in (None, 'mariadb')
+    if foreign and name in ('catalog', 'warm', 'all'):
+        raise errors.UsageError('catalog and warm require --database mariadb')
+    if args.against and name not in experiments.of_api():
         raise errors.UsageError(
             f'--against requires {", ".join(experiments.of_api())}: other '
             f'experiments need access to the database, caches or options'
         )
-    if args.kind or args.no_token_caching or args.database:
+    if args.against and (args.kind or args.no_token_caching or args.database):
         raise errors.UsageError(
             '--kind, --no-token-caching and --database cannot be used with '
             '--against'
         )
 
 
-def measure_cloud(pin, args):
-    """Measure an existing Keystone, after confirmation."""
-    account = cloud.Account(cloud.normalise(args.against), dict(os.environ))
+def confirm(args):
+    """Say what will be created in an existing Keystone, and ask.
+
+    :raises patchset.errors.Error: the answer is no
+    """
+    account = account_of(args)
     client.login(account)  # fails if anything is missing
     for line in announcement(account, args.experiment, args.scale):
         progress.say(line)
@@ -250,24 +244,13 @@ def measure_cloud(pin, args):
             raise errors.UsageError('not a terminal: confirm with --yes')
         if input('Continue? [y/N] ').strip().lower() not in ('y', 'yes'):
             raise errors.Error('cancelled')
-    args.out.mkdir(parents=True, exist_ok=True)
-    system.ensure('load')
-    chosen = plan.Plan(pin=pin, scale=args.scale, against=account)
-    version = client.version(account)
-    experiment = experiments.ALL[args.experiment]
-    result = {
-        'experiment': args.experiment,
-        'version': f'API {version} at {account.url}',
-        'scale': chosen.scale,
-        'token_caching': None,
-        'command': f'./ks bench {args.experiment} --scale {args.scale} '
-        f'--against {shlex.quote(account.url)}',
-        'machine': machine.load_maker(),
-        'load_average': machine.load_average(),
-    }
-    fill_in(result, experiment, chosen)
-    words = [args.experiment, 'against', chosen.scale]
-    write(args.out / f'{"-".join(words)}.json', result)
+
+
+def account_of(args):
+    """The :class:`bench.cloud.Account` of an existing Keystone, or None."""
+    if not args.against:
+        return None
+    return cloud.Account(cloud.normalise(args.against), dict(os.environ))
 
 
 def announcement(account, name, scale):
@@ -382,14 +365,15 @@ def command(name, args):
 
     :param name: the experiment
     """
-    words = ['./ks', 'bench', name, '--release', args.release]
+    words = ['./ks', 'bench', name]
+    if not args.against:
+        words += ['--release', args.release]
     words += ['--scale', args.scale]
-    words += [word for kind in args.kind for word in ('--kind', kind)]
-    words += [word for case in args.case for word in ('--case', case)]
-    words += [word for one in args.rate for word in ('--rate', f'{one:g}')]
-    if args.database:
-        words += ['--database', args.database]
-    words += [word for ms in args.delay for word in ('--delay', str(ms))]
+    for option in ('kind', 'case', 'rate', 'database', 'delay', 'against'):
+        given = getattr(args, option) or []
+        for one in given if isinstance(given, list) else [given]:
+            shown = f'{one:g}' if option == 'rate' else str(one)
+            words += [f'--{option}', shlex.quote(shown)]
     if args.no_token_caching:
         words.append('--no-token-caching')
     return ' '.join(words)
@@ -401,8 +385,7 @@ def measure(pin, name, args):
     :param name: the experiment
     """
     args.out.mkdir(parents=True, exist_ok=True)
-    system.ensure('bench')
-    venv = environment.Environment(pin.release, 'run').ensure()
+    system.ensure('load' if args.against else 'bench')
     chosen = plan.Plan(
         pin=pin,
         scale=args.scale,
@@ -412,35 +395,47 @@ def measure(pin, name, args):
         rates=tuple(dict.fromkeys(args.rate)),
         databases=databases_of(name, args),
         delays=tuple(dict.fromkeys(args.delay)),
+        against=account_of(args),
     )
-    experiment = experiments.ALL[name]
     result = {
         'experiment': name,
-        'release': pin.release,
-        'version': pin.local_version,
+        **facts(chosen),
         'scale': chosen.scale,
-        'token_caching': chosen.caching,
         'command': command(name, args),
-        'machine': machine.describe(venv, chosen.databases),
-        'load_average': machine.load_average(),
+        'load_average': os.getloadavg()[0],
     }
-    fill_in(result, experiment, chosen)
+    with steal.Watch() as watch:
+        points = experiments.ALL[name].run(chosen)
+    result.update(steal=round(watch.share, 3), points=points)
     words = [name, pin.release, chosen.scale, *chosen.databases]
     words += [f'{delay}ms' for delay in chosen.delays]
     words += [*chosen.cases, *(f'{one:g}' for one in chosen.rates)]
-    if not chosen.caching:
+    if args.against:
+        words = [name, 'against', chosen.scale]
+    elif not chosen.caching:
         words.append('no-token-caching')
     write(args.out / f'{"-".join(words)}.json', result)
 
 
-def fill_in(result, experiment, chosen):
-    """Run an experiment, and add its measurements to the result.
+def facts(chosen):
+    """What a run measures, and where: a part of its result.
 
     :param chosen: a :class:`bench.plan.Plan`
     """
-    with steal.Watch() as watch:
-        points = experiment.run(chosen)
-    result.update(steal=round(watch.share, 3), points=points)
+    account = chosen.against
+    if account:
+        return {
+            'version': f'API {client.version(account)} at {account.url}',
+            'token_caching': None,
+            'machine': machine.describe(),
+        }
+    venv = environment.Environment(chosen.pin.release, 'run').ensure()
+    return {
+        'release': chosen.pin.release,
+        'version': chosen.pin.local_version,
+        'token_caching': chosen.caching,
+        'machine': machine.describe(venv, chosen.databases),
+    }
 
 
 def write(path, result):
