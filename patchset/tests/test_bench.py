@@ -2,30 +2,17 @@
 
 """Tests of what the measurements make of what they saw."""
 
-import base64
-import json
-import signal
 import types
 
 import testtools
 
-from bench import experiments
 from bench import load
 from bench import mixed
 from bench import plan
 from bench import prune
 from bench import revocations
 from bench import runs
-from bench import s3
-from bench import signing
 from bench import summary
-from bench import table
-from patchset import errors
-from patchset.commands import bench
-from patchset.tests import test_commands
-
-# Those that a command which starts servers handles.
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _run(rate, **more):
@@ -300,154 +287,3 @@ class PruneTestCase(testtools.TestCase):
         self.assertRegex(text, r'(?m)^ +100  patched +44 .* 1.10 ')
         self.assertRegex(text, r'(?m)^pruning +85.0 ')
         self.assertIn('100.0 MiB after its first batch, 101.0 MiB', text)
-
-
-class S3TestCase(testtools.TestCase):
-    def setUp(self):
-        super().setUp()
-        rates = {'stock': [100, 50, 10], 'patched': [300, 160, 20]}
-        found = runs.Runs('kind')
-        for kind in s3.KINDS:
-            found.measured[kind,] = {
-                side: [_run(rate) for rate in values]
-                for side, values in rates.items()
-            }
-        self.points = s3.points(found)
-
-    def test_each_side_against_stock_of_the_same_round(self):
-        point = self.points[0]
-        self.assertEqual('s3tokens', point['kind'])
-        self.assertEqual(1, point['stock']['of_stock'])
-        self.assertEqual(3, point['patched']['of_stock'])
-        self.assertEqual([2, 3.2], point['patched']['of_stock_spread'])
-        self.assertEqual(160, point['patched']['rate'])
-
-    def test_text(self):
-        lines = s3.text(self.points).splitlines()
-        self.assertEqual(6, len(lines))
-        self.assertRegex(
-            lines[3],
-            r'^s3tokens +patched +160.0 +300.0 % +200.0\.\.320.0 .* 3$',
-        )
-
-
-class SigningTestCase(testtools.TestCase):
-    def credentials(self, sign, secret='secret'):
-        return json.loads(sign('access', secret))['credentials']
-
-    def test_what_is_signed_for_s3(self):
-        signed = self.credentials(signing.s3)
-        lines = base64.urlsafe_b64decode(signed['token']).split(b'\n')
-        self.assertEqual(4, len(lines))
-        self.assertEqual(b'aws4_request', lines[2].split(b'/')[3])
-        self.assertEqual('access', signed['access'])
-
-    def test_the_secret_makes_the_signature(self):
-        for sign in (signing.s3, signing.ec2):
-            one, same, other = (
-                self.credentials(sign, secret)['signature']
-                for secret in ('secret', 'secret', 'other')
-            )
-            self.assertEqual(one, same)
-            self.assertNotEqual(one, other)
-
-    def test_a_signature_of_version_2(self):
-        # Made by keystoneclient's Ec2Signer.
-        self.assertEqual(
-            'SFdefD4BhkYsIM11blyNXDiIUlkEYHUsbQD31ANZ68Q=',
-            self.credentials(signing.ec2)['signature'],
-        )
-
-
-class TableTestCase(testtools.TestCase):
-    def test_small_rates_are_told_apart_from_none(self):
-        self.assertEqual('0.038', table.rate(0.0384))
-        self.assertEqual('130.4', table.rate(130.38))
-
-    def test_numbers_stand_on_the_right(self):
-        self.assertEqual(
-            'name  rate\n----  ----\na       10\nbcd   9.50',
-            table.render(['name', 'rate'], [['a', 10], ['bcd', '9.50']]),
-        )
-
-
-class CommandTestCase(testtools.TestCase):
-    def test_kinds_are_of_revocations(self):
-        code, text = test_commands.run('bench', 'mixed', '--kind', 'audit')
-        self.assertEqual(2, code)
-        self.assertIn('--kind requires revocations', text)
-
-    def test_all_is_on_mariadb(self):
-        code, text = test_commands.run(
-            'bench', 'all', '--database', 'postgresql'
-        )
-        self.assertEqual(2, code)
-        self.assertIn('catalog and warm require --database mariadb', text)
-
-
-class AllTestCase(testtools.TestCase):
-    """All experiments in turn, each of which writes down its name."""
-
-    def setUp(self):
-        super().setUp()
-        self.done = []
-        self.failing = {}
-        names = ('one', 'two', 'three')
-        self.patch(experiments, 'ALL', dict.fromkeys(names))
-        self.patch(bench, 'measure', self.measure)
-        self.patch(bench, 'report', lambda *_: self.done.append('report'))
-        for one in _SIGNALS:
-            self.addCleanup(signal.signal, one, signal.getsignal(one))
-
-    def measure(self, pin, name, args):
-        if name in self.failing:
-            raise self.failing[name]
-        self.done.append(name)
-
-    def test_in_order(self):
-        code, text = test_commands.run('bench', 'all')
-        self.assertEqual(0, code)
-        self.assertEqual(['one', 'two', 'three', 'report'], self.done)
-        self.assertIn('experiment 2 of 3: two', text)
-
-    def test_one_that_fails_is_named_at_the_end(self):
-        for failure, shown in (
-            (errors.Error('no room'), 'two (no room)'),
-            (ValueError('odd'), "two (ValueError('odd'))"),
-        ):
-            self.done.clear()
-            self.failing['two'] = failure
-            code, text = test_commands.run('bench', 'all')
-            self.assertEqual(1, code)
-            self.assertEqual(['one', 'three', 'report'], self.done)
-            last = text.splitlines()[-1]
-            self.assertIn(f'1 of 3 experiments failed: {shown}', last)
-
-    def test_one_that_cannot_be_installed_is_left_out(self):
-        def ensure(profile):
-            raise errors.NotInstalled(f'no {profile} here')
-
-        self.patch(bench.system, 'ensure', ensure)
-        experiments.ALL['two'] = types.SimpleNamespace(PACKAGES='own')
-        code, text = test_commands.run('bench', 'all')
-        self.assertEqual((0, ['one', 'three', 'report']), (code, self.done))
-        self.assertIn('skipping two: no own here', text)
-
-    def test_one_alone_is_drawn_as_well(self):
-        self.patch(
-            bench, 'measure', lambda pin, name, args: self.done.append(name)
-        )
-        code, _ = test_commands.run('bench', 'one')
-        self.assertEqual((0, ['one', 'report']), (code, self.done))
-
-    def test_ctrl_c_ends_all(self):
-        self.failing['two'] = KeyboardInterrupt()
-        code, _ = test_commands.run('bench', 'all')
-        self.assertEqual(130, code)
-        self.assertEqual(['one'], self.done)
-
-    def test_nothing_to_draw(self):
-        self.failing = dict.fromkeys(experiments.ALL, errors.Error('no'))
-        code, text = test_commands.run('bench', 'all')
-        self.assertEqual((1, []), (code, self.done))
-        self.assertIn('3 of 3 experiments failed', text)
