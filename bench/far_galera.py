@@ -52,8 +52,8 @@ class Node(galera.Node):
 class Cluster(galera.Cluster):
     """Nodes that are as far from each other as :meth:`lengthen` says."""
 
-    def __init__(self, size, folder):
-        super().__init__(size, folder)
+    def __init__(self, size, folder, options=()):
+        super().__init__(size, folder, options)
         free = server.free_ports(size * len(_PORTS))
         self.nodes = [
             Node(self, number, {name: free.pop() for name in _PORTS})
