@@ -2,14 +2,11 @@
 
 """Cache servers that fail, for tests: memcached and Redis."""
 
-import re
 import socket
 import time
 
 from patchset.services import memcached
 from patchset.services import redis
-
-_ITEM = re.compile(rb'key=(\S+) exp=(-?\d+) ')
 
 
 class Memcached(memcached.Memcached):
@@ -31,39 +28,6 @@ class Memcached(memcached.Memcached):
         now = time.time()
         expiries = [int(one.group(2)) for one in self._found()]
         return [None if at < 0 else at - now for at in expiries]
-
-    def dump(self):
-        """What it holds, for :meth:`load`."""
-        items = [self._item(one.group(1)) for one in self._found()]
-        # Some have expired since they were found.
-        return [item for item in items if item]
-
-    def replace(self, contents):
-        """Put another server in its place, one with these contents."""
-        self.kill()
-        self.revive()
-        self.load(contents)
-
-    def load(self, contents):
-        for key, flags, value in contents:
-            self._ask(
-                b'set %s %s 0 %d\r\n%s\r\n' % (key, flags, len(value), value),
-                b'STORED\r\n',
-            )
-
-    def _found(self):
-        # By the hash table: an item can move from one list to another while
-        # the lists are walked, and be missed.
-        lines = self._ask(b'lru_crawler metadump hash\r\n').splitlines()
-        return [one for one in map(_ITEM.match, lines) if one]
-
-    def _item(self, key):
-        answer = self._ask(b'get %s\r\n' % key)
-        if answer == b'END\r\n':
-            return None
-        head, _, rest = answer.partition(b'\r\n')
-        _, key, flags, size = head.split()
-        return key, flags, rest[: int(size)]
 
     def fill(self, seconds):
         """Store large items for some time, so that others are evicted."""
