@@ -355,12 +355,16 @@ class Deployment:
                     _READY,
                 ),
                 cwd=self.state.path,
-                env=wsgi.variables(self.environment, self.tree),
+                env=self._variables(),
                 stdout=log,
                 stderr=log,
                 umask=0o077,
             )
         self.state.write('pid', f'{self._server.pid}\n')
+
+    def _variables(self):
+        """The server's environment: a dict."""
+        return wsgi.variables(self.environment, self.tree)
 
     def get_ready(self):
         """Wait until every process of a server that was launched is ready.

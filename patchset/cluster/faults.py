@@ -3,9 +3,12 @@
 """Faults of the components of a cluster, each of which is repaired."""
 
 import collections.abc
+import contextlib
 import dataclasses
+import functools
 import time
 
+from patchset import trees
 from patchset.cluster import cluster
 from patchset.cluster import load
 
@@ -13,6 +16,8 @@ INTERVAL = 2  # [revoke] sync_interval of patched nodes, in seconds
 # By default, Keystone bypasses a failed memcached for five minutes.
 _OPTIONS = {'cache': {'memcache_dead_retry': 1}}
 _GALERA = ('galera',)
+# Seconds by which the clock of a node is off.
+CLOCKS = {f'clock {skew:+d} s': skew for skew in (5, -5, 90, -90)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,14 +61,39 @@ def _kill_node(running, seconds):
     running.balancer.wait_for({one.name: 'UP'})
 
 
-def _drain_node(running, seconds):
-    one = running.nodes[-1]
+@contextlib.contextmanager
+def _drained(running, one):
     running.balancer.drain(one.name)
-    one.kill()
-    time.sleep(seconds)
-    one.start()
+    yield
     running.balancer.set_state(one.name, 'ready')
     running.balancer.wait_for({one.name: 'UP'})
+
+
+def _drain_node(running, seconds):
+    one = running.nodes[-1]
+    with _drained(running, one):
+        one.kill()
+        time.sleep(seconds)
+        one.start()
+
+
+def _skew_clock(skew, running, seconds):
+    one = running.nodes[-1]
+    for seconds_off in (skew, 0):
+        one.skew = seconds_off
+        with _drained(running, one):
+            one.restart()
+        time.sleep(seconds)
+
+
+def _change_kind(running, seconds):
+    # One node after the other, and then back.
+    for one in 2 * running.nodes:
+        one.is_stock = not one.is_stock
+        one.tree = trees.get(running.pin, one.is_stock)
+        with _drained(running, one):
+            one.restart()
+        time.sleep(seconds)
 
 
 def _reload_balancer(running, seconds):
@@ -86,6 +116,22 @@ def _empty_cache(running, seconds):
     for one in running.caches:
         one.flush()
     time.sleep(seconds)
+
+
+def _restore_cache(running, seconds):
+    old = running.caches[-1].dump()
+    time.sleep(seconds)
+    running.caches[-1].replace(old)
+
+
+def _split_cache(running, seconds):
+    # The last node only knows the last server.
+    one = running.nodes[-1]
+    servers = one.options['cache']['memcache_servers']
+    for known in (servers.rpartition(',')[2], servers):
+        with _drained(running, one):
+            one.restart({'cache': {'memcache_servers': known}})
+        time.sleep(seconds)
 
 
 def _kill_database(running, seconds):
@@ -121,12 +167,15 @@ ALL = {
     'node killed': Fault(_kill_node),
     'node drained, killed': Fault(_drain_node),
     'HAProxy reloaded': Fault(_reload_balancer),
+    'rolling upgrade': Fault(_change_kind, caches=('shared',)),
     'memcached killed': Fault(
         _kill_cache, of_cache=True, caches=('shared', 'per-node')
     ),
     'one of three lost': Fault(_kill_cache, of_cache=True, caches=('ring',)),
     'memcached paused': Fault(_pause_cache, of_cache=True),
     'memcached emptied': Fault(_empty_cache, of_cache=True),
+    'memcached restored': Fault(_restore_cache, of_cache=True),
+    'memcached split': Fault(_split_cache, of_cache=True, caches=('ring',)),
     'Galera node killed': Fault(_kill_database, databases=_GALERA),
     'Galera node paused': Fault(_pause_database, databases=_GALERA),
     'Galera node cut off': Fault(_cut_off_database, databases=_GALERA),
@@ -134,6 +183,13 @@ ALL = {
     'database restarted': Fault(
         _restart_database, databases=('mariadb', 'postgresql')
     ),
+    # Last: a token that they make stock accept stays accepted.
+    **{
+        name: Fault(
+            functools.partial(_skew_clock, skew), caches=('shared', 'per-node')
+        )
+        for name, skew in CLOCKS.items()
+    },
 }
 
 
@@ -142,20 +198,24 @@ def of(layout):
     return [name for name, fault in ALL.items() if fault.fits(layout)]
 
 
-def run(pin, layout, seconds, names=()):
+def run(pin, layout, seconds, names=(), defaults=False):
     """Start a cluster, and inject faults.
 
     :param pin: release, a :class:`patchset.pins.Pin`
     :param layout: a :class:`patchset.cluster.layout.Layout`
     :param seconds: as for :func:`endure`
     :param names: of :data:`ALL`; empty is each that applies
+    :param defaults: whether to keep the default settings, with which a failed
+        memcached is bypassed for minutes
     :returns: what :func:`endure` returns
     """
-    options = dict(_OPTIONS)
+    options, interval = dict(_OPTIONS), INTERVAL
     if layout.kind == 'patched':
         options['revoke'] = {'sync_interval': INTERVAL}
+    if defaults:
+        options, interval = {}, 10
     with cluster.Cluster(pin, layout, options=options) as running:
-        return endure(running, names or of(layout), seconds, INTERVAL)
+        return endure(running, names or of(layout), seconds, interval)
 
 
 def endure(running, names, seconds, interval):

@@ -3,10 +3,15 @@
 """One Keystone node behind HAProxy."""
 
 import os
+import pathlib
 import signal
 
 from patchset import child
 from patchset import deployment
+from patchset import errors
+
+_CLOCK = pathlib.Path(__file__).parent / 'clock'
+_LIBRARIES = '*/faketime/libfaketimeMT.so.1'  # in /usr/lib
 
 
 class Node(deployment.Deployment):
@@ -26,6 +31,8 @@ class Node(deployment.Deployment):
         self.name = name
         self.region = region
         self.is_stock = is_stock
+        #: seconds by which its clock is off, from its next start
+        self.skew = 0
         self._public = public
 
     @property
@@ -60,3 +67,26 @@ class Node(deployment.Deployment):
         """Tell the node to stop, without waiting as :meth:`stop` does."""
         if self.is_running:
             self._server.terminate()
+
+    def end(self):
+        """End the server, and remove what libfaketime leaves of it."""
+        pid = self._server and self.pid
+        super().end()
+        for path in pathlib.Path('/dev/shm').glob(f'*faketime_???_{pid}'):
+            path.unlink()
+
+    def _variables(self):
+        found = super()._variables()
+        if not self.skew:
+            return found
+        library = next(pathlib.Path('/usr/lib').glob(_LIBRARIES), None)
+        if not library:
+            raise errors.NotInstalled('libfaketime is not installed')
+        return {
+            **found,
+            'PYTHONPATH': f'{_CLOCK}:{found["PYTHONPATH"]}',
+            'LD_PRELOAD': str(library),
+            'FAKETIME': f'{self.skew:+d}s',
+            # A wrong wall clock does not affect timers.
+            'FAKETIME_DONT_FAKE_MONOTONIC': '1',
+        }

@@ -20,7 +20,10 @@ from patchset.cluster import layout
 SECONDS = float(os.environ.get('KS_SECONDS', 2))
 SLACK = 1.0  # seconds that a request may take after the recovery
 # These must not fail any request.
-_SMOOTH = ('nothing', 'node drained, killed', 'HAProxy reloaded')
+_SMOOTH = (
+    'nothing', 'node drained, killed', 'HAProxy reloaded', 'rolling upgrade',
+    'memcached split', *faults.CLOCKS,
+)  # fmt: skip
 
 
 class _Faults:
@@ -28,15 +31,15 @@ class _Faults:
 
     layout = {}
 
-    def endure(self, *names, **more):
+    def endure(self, *names, defaults=False, **more):
         """Start a cluster and inject faults; see patchset.cluster.faults."""
         chosen = layout.Layout(**self.layout, **more)
         pin = pins.load(pins.newest())
-        return faults.run(pin, chosen, SECONDS, names)
+        return faults.run(pin, chosen, SECONDS, names, defaults)
 
-    def check(self, *names):
+    def check(self, *names, **more):
         """Inject faults, and check the requirements on patched nodes."""
-        found, lost = self.endure(*names)
+        found, lost = self.endure(*names, **more)
         for name, one in found.items():
             self.assertEqual(0, one['accepted'], (name, one))
             self.assertEqual(0, one['refused'], (name, one))
@@ -80,6 +83,20 @@ class SharedCacheFaultTests(_Faults, testtools.TestCase):
 
     def test_faults(self):
         self.check()
+
+    def test_rolling_upgrade_with_default_settings(self):
+        for kind in ('stock', 'patched'):
+            self.check('rolling upgrade', kind=kind, defaults=True)
+
+
+class ShortFaultTests(_Faults, testtools.TestCase):
+    """One fault of each kind, in one region with one memcached."""
+
+    def test_one_fault_of_each_kind(self):
+        self.check(
+            'node killed', 'HAProxy reloaded', 'clock +90 s',
+            'memcached restored', 'database restarted',
+        )  # fmt: skip
 
 
 class RingFaultTests(_Faults, testtools.TestCase):
