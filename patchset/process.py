@@ -8,48 +8,43 @@ import subprocess
 from patchset import errors
 
 
-def run(command, *, cwd=None, env=None, log=None, stdin=None, what=None):
+def run(command, *, cwd=None, env=None, stdin=None, what=None):
     """Run a command to its end and return its standard output as text.
 
     :param command: list of strings or paths
     :param env: variables to add to this process' own
-    :param log: path of a file that receives all output instead
     :param stdin: text given on standard input
     :param what: what is being done, in words, for the error message
     :raises patchset.errors.Error: the command failed; the message ends with
         the last line that it printed
     :raises patchset.errors.NotInstalled: the command is missing
     """
-    words = [str(word) for word in command]
+    done = finish(command, cwd=cwd, env=env, stdin=stdin)
+    if done.returncode:
+        what = what or ' '.join(done.args[:3])
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        reason = lines[-1].strip() if lines else f'exit {done.returncode}'
+        raise errors.Error(f'{what} failed: {reason}')
+    return done.stdout
+
+
+def finish(command, *, env=None, stdin=None, **options):
+    """Run a command to its end, however it ends.
+
+    :param options: further ones of :func:`subprocess.run`; the others are
+        those of :func:`run`
+    :returns: a :class:`subprocess.CompletedProcess` with text
+    :raises patchset.errors.NotInstalled: the command is missing
+    """
+    source = {'stdin': subprocess.DEVNULL} if stdin is None else {}
     options = {
-        'cwd': cwd,
-        'env': {**os.environ, **(env or {})},
-        'text': True,
-        'errors': 'replace',
-    }
-    if stdin is None:
-        options['stdin'] = subprocess.DEVNULL
-    else:
-        options['input'] = stdin
+        'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'text': True,
+        'errors': 'replace', 'input': stdin, **source, **options,
+    }  # fmt: skip
+    words = [str(word) for word in command]
     try:
-        if log:
-            with open(log, 'a') as output:
-                done = subprocess.run(
-                    words, stdout=output, stderr=subprocess.STDOUT, **options
-                )
-        else:
-            done = subprocess.run(words, capture_output=True, **options)
+        return subprocess.run(
+            words, env={**os.environ, **(env or {})}, **options
+        )
     except FileNotFoundError:
         raise errors.NotInstalled(f'{words[0]} is not installed')
-    if done.returncode:
-        raise errors.Error(_failure(words, done, log, what))
-    return done.stdout or ''
-
-
-def _failure(words, done, log, what):
-    what = what or ' '.join(words[:3])
-    if log:
-        return f'{what} failed (exit {done.returncode}); see {log}'
-    lines = (done.stderr or done.stdout or '').strip().splitlines()
-    reason = lines[-1].strip() if lines else f'exit {done.returncode}'
-    return f'{what} failed: {reason}'

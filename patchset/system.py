@@ -5,7 +5,6 @@
 import functools
 import os
 import shutil
-import subprocess
 import sys
 
 from patchset import errors
@@ -19,11 +18,8 @@ def missing(*profiles, bindep_file=paths.ROOT / 'bindep.txt'):
 
     Empty where bindep knows no package manager of this system.
     """
-    command = [sys.executable, '-m', 'bindep', '-b', '-f', bindep_file]
-    done = subprocess.run(
-        [str(word) for word in [*command, *profiles]],
-        capture_output=True,
-        text=True,
+    done = process.finish(
+        [sys.executable, '-m', 'bindep', '-b', '-f', bindep_file, *profiles]
     )
     if done.returncode not in (0, 1) or done.stderr.strip():
         raise errors.Error(f'bindep failed: {done.stderr.strip()[-200:]}')

@@ -4,12 +4,11 @@
 
 import collections.abc
 import dataclasses
-import os
 import re
 import subprocess
 
-from patchset import errors
 from patchset import paths
+from patchset import process
 from patchset import progress
 from patchset.testing import results
 
@@ -27,27 +26,14 @@ class Check:
     find: collections.abc.Callable
 
 
-def program(name, command, *, cwd=paths.ROOT, env=None):
+def program(name, command, *, cwd=paths.ROOT):
     """A check by a program: the exit code decides, the output explains.
 
     :param command: list of strings or paths
-    :param env: variables to add to this process' own
     """
 
     def find():
-        try:
-            done = subprocess.run(
-                [str(word) for word in command],
-                cwd=cwd,
-                env={**os.environ, **(env or {})},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors='replace',
-            )
-        except FileNotFoundError:
-            raise errors.NotInstalled(f'{command[0]} is not installed')
+        done = process.finish(command, cwd=cwd, stderr=subprocess.STDOUT)
         if not done.returncode:
             return ''
         return done.stdout.strip() or f'exit {done.returncode}'

@@ -7,11 +7,11 @@ read from that release's own source; the rest to ``ruff.toml``.
 """
 
 import functools
-import subprocess
 
 from patchset import environment
 from patchset import paths
 from patchset import pins
+from patchset import process
 from patchset import upstream
 from patchset.testing import checks
 from patchset.testing import patch_form
@@ -54,30 +54,11 @@ def plan(files, programs, rules, root=paths.ROOT):
     shell = sources.shell(files, root)
     pages = [path for path in files if path.suffix == '.rst']
     patches = [path for path in files if path.suffix == '.patch']
-    ruff = programs / 'ruff'
-    flavour = ('--config', rules / 'ruff.toml')
-    commands = {
-        'ruff check': ((ruff, 'check', '--quiet'), own),
-        'ruff format': ((ruff, 'format', '--diff', '--quiet'), own),
-        'overlay: ruff check': (
-            (ruff, 'check', '--quiet', *flavour, '--extend-select', 'B,E,F,W'),
-            overlay,
-        ),
-        'overlay: ruff format': (
-            (ruff, 'format', '--diff', '--quiet', *flavour),
-            overlay,
-        ),
-        'overlay: hacking': (
-            (programs / 'flake8', '--config', rules / 'tox.ini'),
-            overlay,
-        ),
-        'shellcheck': ((programs / 'shellcheck', '--external-sources'), shell),
-        'bashate': ((programs / 'bashate', '--error', 'E005,E006'), shell),
-        'doc8': ((programs / 'doc8', '--quiet'), pages),
-    }
     found = [
         checks.program(name, [*command, *named], cwd=root)
-        for name, (command, named) in commands.items()
+        for name, command, named in _commands(
+            programs, rules, own, overlay, shell, pages
+        )
         if named
     ]
     for name, find, named in (
@@ -88,6 +69,34 @@ def plan(files, programs, rules, root=paths.ROOT):
             find = functools.partial(find, sorted(named), root)
             found.append(checks.Check(name, find))
     return [*found, *forms(patches, root)]
+
+
+def _commands(programs, rules, own, overlay, shell, pages):
+    """The programs that check files: name, command and files of each."""
+    ruff = programs / 'ruff'
+    flavour = ('--config', rules / 'ruff.toml')
+    return (
+        ('ruff check', (ruff, 'check', '--quiet'), own),
+        ('ruff format', (ruff, 'format', '--diff', '--quiet'), own),
+        (
+            'overlay: ruff check',
+            (ruff, 'check', '--quiet', *flavour, '--extend-select', 'B,E,F,W'),
+            overlay,
+        ),
+        (
+            'overlay: ruff format',
+            (ruff, 'format', '--diff', '--quiet', *flavour),
+            overlay,
+        ),
+        (
+            'overlay: hacking',
+            (programs / 'flake8', '--config', rules / 'tox.ini'),
+            overlay,
+        ),
+        ('shellcheck', (programs / 'shellcheck', '--external-sources'), shell),
+        ('bashate', (programs / 'bashate', '--error', 'E005,E006'), shell),
+        ('doc8', (programs / 'doc8', '--quiet'), pages),
+    )
 
 
 def forms(patches, root=paths.ROOT):
@@ -121,14 +130,12 @@ def stray_whitespace(files, root):
     """
     found = []
     for path in files:
-        done = subprocess.run(
+        done = process.finish(
             [
                 'git', '-c', f'core.whitespace={_WHITESPACE}', 'diff',
                 '--no-index', '--check', '/dev/null', path.relative_to(root),
             ],
             cwd=root,
-            capture_output=True,
-            text=True,
         )  # fmt: skip
         lines = done.stdout.splitlines()
         found += [line for line in lines if not line.startswith('+')]

@@ -4,8 +4,9 @@
 
 import pathlib
 import re
-import subprocess
 import tempfile
+
+from patchset import process
 
 WIDTH = 72  # of a commit message, as OpenStack asks
 
@@ -32,20 +33,16 @@ def find(path):
     for number, line in enumerate(text.splitlines(), 1):
         if line[:1] == '+' and line != line.rstrip():
             found.append(f'line {number}: adds trailing whitespace')
-    return '\n'.join([*found, *_mail(path), *_diff(path, text)])
+    return '\n'.join([*found, *_mail(text), *_diff(path, text)])
 
 
-def _mail(path):
+def _mail(text):
     """Read the patch as ``git am`` does."""
     with tempfile.TemporaryDirectory() as folder:
         message = pathlib.Path(folder) / 'message'
-        with open(path, 'rb') as mail:
-            done = subprocess.run(
-                ['git', 'mailinfo', message, f'{folder}/diff'],
-                stdin=mail,
-                capture_output=True,
-                text=True,
-            )
+        done = process.finish(
+            ['git', 'mailinfo', message, f'{folder}/diff'], stdin=text
+        )
         if done.returncode:
             return [f'git mailinfo: {done.stderr.strip()}']
         lines = message.read_text().splitlines()
@@ -65,7 +62,5 @@ def _diff(path, text):
     """Parse the hunks as ``git apply`` does."""
     if '\ndiff --git ' not in text:
         return []  # a topic made of overlay files alone
-    done = subprocess.run(
-        ['git', 'apply', '--numstat', path], capture_output=True, text=True
-    )
+    done = process.finish(['git', 'apply', '--numstat', path])
     return [done.stderr.strip()] if done.returncode else []
