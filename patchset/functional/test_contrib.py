@@ -14,11 +14,12 @@ import fixtures
 import testtools
 
 from patchset import child
+from patchset import client
 from patchset import paths
 from patchset import wsgi
-from patchset.functional import identity_client
 from patchset.functional import test_deployment
 from patchset.services import server
+from patchset.testing import cloud
 
 CONTRIB = paths.ROOT / 'contrib'
 METRICS = '/var/lib/prometheus/node-exporter'
@@ -37,8 +38,8 @@ class ContribTestCase(testtools.TestCase):
         self.state = self.folder / 'state'
         shutil.copytree(prepared.state.path, self.state)
         self.port = server.free_port()
-        self.keystone = test_deployment.make(self.state, port=self.port)
-        self.credentials = prepared.credentials
+        self.keystone = cloud.keystone(self.state, port=self.port)
+        self.admin = client.password(prepared.password)
         self.variables = {
             **wsgi.variables(self.keystone.environment, self.keystone.tree),
             'OS_KEYSTONE_CONFIG_FILES': str(self.state / 'keystone.conf'),
@@ -56,9 +57,8 @@ class ContribTestCase(testtools.TestCase):
             )  # fmt: skip
         self.addCleanup(child.stop, uwsgi)
         self.assertIn('READY=1', self.heard(), (self.folder / 'log').open())
-        client = identity_client.Client(self.port, self.credentials)
-        _, token = client.authenticate()
-        self.assertEqual([201, 200, 204, 404], client.life(token))
+        life = client.Client(self.port).life(self.admin)
+        self.assertEqual(test_deployment.LIFE, life)
         uwsgi.send_signal(signal.SIGTERM)
         self.assertEqual(0, uwsgi.wait(30))
 

@@ -14,27 +14,12 @@ import tempfile
 import fixtures
 import testtools
 
-from patchset import deployment
-from patchset import environment
+from patchset import client
 from patchset import errors
-from patchset import pins
-from patchset import trees
-from patchset.functional import identity_client
 from patchset.services import server
+from patchset.testing import cloud
 
-CHEAP = {'identity': {'password_hash_rounds': 4}}
-
-
-def make(folder, **arguments):
-    """A deployment of the patched tree, with cheap passwords."""
-    pin = pins.load(pins.newest())
-    arguments = {'port': server.free_port(), 'options': CHEAP, **arguments}
-    return deployment.Deployment(
-        trees.get(pin),
-        environment.Environment(pin.release, 'run').ensure(),
-        pathlib.Path(folder),
-        **arguments,
-    )
+LIFE = [201, 200, 204, 404]  # statuses of a token's life
 
 
 @functools.cache
@@ -42,7 +27,7 @@ def prepared():
     """A deployment whose state folder is ready to be copied."""
     folder = tempfile.mkdtemp(prefix='ks-test-')
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    keystone = make(pathlib.Path(folder) / 'state')
+    keystone = cloud.keystone(f'{folder}/state')
     keystone.prepare()
     keystone.stop()
     return keystone
@@ -52,29 +37,26 @@ class RunningTestCase(testtools.TestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        state = pathlib.Path(folder.name) / 'state'
+        folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+        state = f'{folder}/state'
         shutil.copytree(prepared().state.path, state)
-        cls.keystone = make(state, port=prepared().port)
-        cls.enterClassContext(cls.keystone)
-        cls.client = identity_client.Client(
-            cls.keystone.port, cls.keystone.credentials
+        cls.keystone = cls.enterClassContext(
+            cloud.keystone(state, port=prepared().port)
         )
+        cls.client = client.Client(cls.keystone.port)
+        cls.admin = client.password(cls.keystone.password)
 
     def test_life_of_a_token(self):
-        _, token = self.client.authenticate()
-        self.assertEqual([201, 200, 204, 404], self.client.life(token))
+        self.assertEqual(LIFE, self.client.life(self.admin))
 
     def test_eight_clients_at_once(self):
-        _, token = self.client.authenticate()
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            lives = list(pool.map(self.client.life, [token] * 24))
-        self.assertEqual([[201, 200, 204, 404]] * 24, lives)
+            lives = list(pool.map(self.client.life, [self.admin] * 24))
+        self.assertEqual([LIFE] * 24, lives)
 
     def test_the_catalog_has_its_address(self):
-        _, token = self.client.authenticate()
-        _, _, body = self.client.call('GET', '/auth/catalog', token)
+        token = self.client.issue(self.admin, client.ADMIN_PROJECT)
+        body = self.client.ask('GET', '/auth/catalog', token).body
         endpoints = body['catalog'][0]['endpoints']
         self.assertEqual(
             {
@@ -86,8 +68,8 @@ class RunningTestCase(testtools.TestCase):
         )  # fmt: skip
 
     def test_a_token_of_sixty_kilobytes_is_read(self):
-        status, _, _ = self.client.call('GET', '/projects', 'x' * 60000)
-        self.assertEqual(401, status)
+        answer = self.client.ask('GET', '/projects', 'x' * 60000)
+        self.assertEqual(401, answer.status)
 
     def test_files_are_private(self):
         for path in self.keystone.state.path.rglob('*'):
@@ -95,13 +77,13 @@ class RunningTestCase(testtools.TestCase):
             self.assertEqual(0, mode & 0o077, path)
 
     def test_a_second_one_in_the_same_folder(self):
-        other = make(self.keystone.state.path)
+        other = cloud.keystone(self.keystone.state.path)
         error = self.assertRaises(errors.Error, other.prepare)
         self.assertIn('is in use by another Keystone', str(error))
 
     def test_a_second_one_on_the_same_port(self):
         folder = self.useFixture(fixtures.TempDir()).path
-        other = make(folder, port=self.keystone.port)
+        other = cloud.keystone(folder, port=self.keystone.port)
         error = self.assertRaises(errors.Error, other.start)
         self.assertIn(f'port {self.keystone.port} of 127.0.0.1', str(error))
         self.assertIn('is in use by uwsgi', str(error))
@@ -111,18 +93,15 @@ class SignedTokensTestCase(testtools.TestCase):
     def test_keys_are_made_once(self):
         state = pathlib.Path(self.useFixture(fixtures.TempDir()).path, 'state')
         shutil.copytree(prepared().state.path, state)
-        keystone = make(
-            state,
-            port=prepared().port,
-            options={**CHEAP, 'token': {'provider': 'jws'}},
-        )
+        keystone = cloud.keystone(
+            state, port=prepared().port,
+            options={'token': {'provider': 'jws'}},
+        )  # fmt: skip
         with keystone:
-            client = identity_client.Client(
-                keystone.port, keystone.credentials
-            )
-            _, token = client.authenticate()
-            self.assertEqual(2, token.count('.'))
-            self.assertEqual([201, 200, 204, 404], client.life(token))
+            node = client.Client(keystone.port)
+            admin = client.password(keystone.password)
+            self.assertEqual(2, node.issue(admin).count('.'))
+            self.assertEqual(LIFE, node.life(admin))
         keys = {path: path.read_bytes() for path in state.rglob('*.pem')}
         self.assertEqual(
             {'jws-private-keys/private.pem', 'jws-public-keys/public.pem'},
@@ -145,7 +124,9 @@ class PrepareTestCase(testtools.TestCase):
         shutil.copytree(self.first.state.path, self.path)
 
     def prepare(self, **arguments):
-        keystone = make(self.path, **{'port': self.port, **arguments})
+        keystone = cloud.keystone(
+            self.path, **{'port': self.port, **arguments}
+        )
         self.addCleanup(keystone.stop)
         keystone.prepare()
         keystone.stop()
@@ -187,10 +168,12 @@ class PrepareTestCase(testtools.TestCase):
 
     def test_a_new_password_is_applied(self):
         old = self.first.password
-        with make(self.path, port=self.port, password='second') as keystone:
-            client = identity_client.Client(self.port, keystone.credentials)
-            self.assertEqual(201, client.authenticate('second')[0])
-            self.assertEqual(401, client.authenticate(old)[0])
+        keystone = cloud.keystone(self.path, port=self.port, password='second')
+        with keystone:
+            node = client.Client(self.port)
+            for secret, status in (('second', 201), (old, 401)):
+                answer = node.authenticate(client.password(secret))
+                self.assertEqual(status, answer.status)
         for path in (keystone.openrc, keystone.clouds):
             self.assertIn('second', path.read_text())
         self.assertEqual('second', self.prepare().password)
@@ -207,7 +190,7 @@ class PrepareTestCase(testtools.TestCase):
         )
 
     def test_a_bootstrap_that_was_cut_short(self):
-        other = make(self.path, port=self.port)
+        other = cloud.keystone(self.path, port=self.port)
         other.state.note({'pending': other._mark()})
         second = self.prepare()
         self.assertEqual(self.first.password, second.password)
@@ -215,7 +198,7 @@ class PrepareTestCase(testtools.TestCase):
 
     def test_a_failed_step_tells_why_and_keeps_the_password(self):
         (self.path / 'keystone.db').unlink()
-        options = {**CHEAP, 'assignment': {'driver': 'nonsense'}}
+        options = {'assignment': {'driver': 'nonsense'}}
         error = self.assertRaises(errors.Error, self.prepare, options=options)
         self.assertIn('keystone-manage failed: bootstrap: ', str(error))
         self.assertIn('nonsense', str(error))
@@ -230,7 +213,7 @@ class FailureTestCase(testtools.TestCase):
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
 
     def failure(self, **arguments):
-        keystone = make(self.folder / 'state', **arguments)
+        keystone = cloud.keystone(self.folder / 'state', **arguments)
         self.addCleanup(keystone.stop)
         return str(self.assertRaises(errors.Error, keystone.prepare))
 
@@ -265,7 +248,7 @@ class FailureTestCase(testtools.TestCase):
 
     def test_several_processes_need_a_shared_cache(self):
         error = self.assertRaises(
-            errors.UsageError, make, self.folder, processes=2
+            errors.UsageError, cloud.keystone, self.folder, processes=2
         )
         self.assertIn('require a shared cache', str(error))
 
@@ -274,7 +257,7 @@ class FailureTestCase(testtools.TestCase):
         shutil.copytree(prepared().state.path, state)
         extra = state / 'keystone.conf.d' / 'bad.conf'
         extra.write_text('[token]\nprovider = nonsense\n')
-        bad = make(state, port=prepared().port)
+        bad = cloud.keystone(state, port=prepared().port)
         self.addCleanup(bad.stop)
         bad.prepare()
         error = self.assertRaises(errors.Error, bad.start)

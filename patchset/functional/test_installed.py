@@ -13,13 +13,14 @@ import testtools
 
 from patchset import assemble
 from patchset import build
+from patchset import client
 from patchset import deployment
 from patchset import environment
 from patchset import git
 from patchset import paths
 from patchset import pins
 from patchset import process
-from patchset.functional import identity_client
+from patchset.functional import test_deployment
 from patchset.services import server
 
 _VERSION = 'import importlib.metadata as m; print(m.version("keystone"))'
@@ -117,11 +118,8 @@ class InstalledTestCase(testtools.TestCase):
             options={'identity': {'password_hash_rounds': 4}},
         )
         with keystone:
-            client = identity_client.Client(
-                keystone.port, keystone.credentials
-            )
-            _, token = client.authenticate()
-            return client.life(token)
+            admin = client.password(keystone.password)
+            return client.Client(keystone.port).life(admin)
 
     def test_over_stock_and_back(self):
         self.port = server.free_port()
@@ -129,7 +127,7 @@ class InstalledTestCase(testtools.TestCase):
             '--find-links', self.stock.parent,
             f'keystone==={self.pin.version}',
         )  # fmt: skip
-        well = [201, 200, 204, 404]
+        well = test_deployment.LIFE
 
         self.assertEqual(self.pin.version, self.installed.install(*back))
         files = self.installed.files()

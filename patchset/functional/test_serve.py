@@ -13,10 +13,10 @@ import time
 import fixtures
 import testtools
 
+from patchset import client
 from patchset import environment
 from patchset import pins
 from patchset.functional import commands
-from patchset.functional import identity_client
 from patchset.services import server
 
 PATIENCE = 120  # seconds; far more than a loaded machine needs
@@ -107,9 +107,10 @@ class ServeTestCase(testtools.TestCase):
         self.assertNotIn(password, text)
         self.assertIn(f'OS_PASSWORD is in {self.state}/openrc', text)
         self.assertIn(password, (self.state / 'openrc').read_text())
-        client = environment.Environment(pins.newest(), 'run').bin
+        programs = environment.Environment(pins.newest(), 'run').bin
         done = self.shell(
-            f'. {self.state}/openrc; {client}/openstack project list -f value'
+            f'. {self.state}/openrc; '
+            f'{programs}/openstack project list -f value'
         )
         self.assertRegex(done.stdout, r'^[0-9a-f]{32} admin\n$')
 
@@ -123,16 +124,10 @@ class ServeTestCase(testtools.TestCase):
         secret.write_text('sesame\n')
         process, text = self.start('--stock', '--admin-password-file', secret)
         self.assertNotIn('sesame', text)
-        client = identity_client.Client(
-            self.port,
-            {
-                'OS_USERNAME': 'admin',
-                'OS_USER_DOMAIN_NAME': 'Default',
-                'OS_PROJECT_NAME': 'admin',
-                'OS_PASSWORD': 'sesame',
-            },
+        answer = client.Client(self.port).authenticate(
+            client.password('sesame'), client.ADMIN_PROJECT
         )
-        self.assertEqual(201, client.authenticate()[0])
+        self.assertEqual(201, answer.status)
         worker = int((self.state / 'pid').read_text())
         tree = pathlib.Path(f'/proc/{worker}/environ').read_bytes()
         self.assertIn(b'/upstream/keystone-', tree)

@@ -12,6 +12,7 @@ import os
 import threading
 import time
 
+from patchset import client
 from patchset.livetests import cache_servers
 from patchset.livetests import keystones
 
@@ -30,15 +31,13 @@ class Load:
 
     :param clients: a client of each
     :param caller: the admin's token
-    :param issue: callable, returns a new token
     :param project: id of a project that is disabled and enabled
     """
 
-    def __init__(self, clients, caller, issue, project):
+    def __init__(self, clients, caller, project):
         self._clients = clients
         self._caller = caller
-        self._issue = issue
-        self._project = project
+        self._path = f'/projects/{project}'
         self._ends = threading.Event()
         self.wrong = []
         self.counts = {'validated': 0, 'revoked': 0, 'changed': 0}
@@ -72,16 +71,16 @@ class Load:
             self.wrong.append(f'{what}: {found}, not {wanted}')
 
     def _validate(self, number):
-        client = self._clients[number % 2]
-        status = client.validate(self._caller, self._caller)
+        node = self._clients[number % 2]
+        status = node.validate(self._caller, self._caller)
         self._expect('validate', http.client.OK, status)
         self.counts['validated'] += 1
 
     def _revoke(self, number):
         one, other = self._turned(number)
-        token = self._issue(one)
-        for client in (one, other):
-            status = client.validate(self._caller, token)
+        token = one.issue(keystones.ADMIN, client.ADMIN_PROJECT)
+        for node in (one, other):
+            status = node.validate(self._caller, token)
             self._expect('before revoking', http.client.OK, status)
         status = one.revoke(self._caller, token)
         self._expect('revoke', http.client.NO_CONTENT, status)
@@ -94,21 +93,20 @@ class Load:
 
     def _change(self, number):
         one, other = self._turned(number)
-        path = f'/projects/{self._project}'
         wanted = bool(number % 2)
-        status, _ = one.ask(
-            'PATCH', path, self._caller, body={'project': {'enabled': wanted}}
-        )
-        self._expect('change', http.client.OK, status)
+        body = {'project': {'enabled': wanted}}
+        answer = one.ask('PATCH', self._path, self._caller, body)
+        self._expect('change', http.client.OK, answer.status)
         self._expect('changed, here', wanted, self._is_enabled(one))
         time.sleep(BOUND + SLACK)
         self._expect('changed, there', wanted, self._is_enabled(other))
         self.counts['changed'] += 1
 
-    def _is_enabled(self, client):
-        path = f'/projects/{self._project}'
-        status, answer = client.read(path, self._caller)
-        return answer['project']['enabled'] if status == 200 else status
+    def _is_enabled(self, node):
+        answer = node.ask('GET', self._path, self._caller)
+        if answer.status != http.client.OK:
+            return answer.status
+        return answer.body['project']['enabled']
 
     def _turned(self, number):
         one, other = self._clients
@@ -123,10 +121,8 @@ class _Failures:
 
     def start(self):
         """Start the servers; a project, and what a load needs."""
-        self.server = self.kind()
-        self.server.start()
-        self.addCleanup(self.server.stop)
-        clients, password = self.keystones(
+        self.server = self.enterContext(self.kind())
+        clients = self.keystones(
             None,
             {
                 'cache': {
@@ -137,25 +133,9 @@ class _Failures:
                 }
             },
         )
-        user = {
-            'name': 'admin',
-            'password': password,
-            'domain': {'id': 'default'},
-        }
-        scope = {'project': {'name': 'admin', 'domain': {'id': 'default'}}}
-
-        def issue(client):
-            identity = {'methods': ['password'], 'password': {'user': user}}
-            body = {'auth': {'identity': identity, 'scope': scope}}
-            status, token = client.ask('POST', '/auth/tokens', body=body)
-            assert status == http.client.CREATED, status
-            return token
-
-        caller = issue(clients[0])
-        name = {'project': {'name': 'changing', 'domain_id': 'default'}}
-        clients[0].ask('POST', '/projects', caller, body=name)
-        _, answer = clients[0].read('/projects?name=changing', caller)
-        return Load(clients, caller, issue, answer['projects'][0]['id'])
+        self.caller = clients[0].issue(keystones.ADMIN, client.ADMIN_PROJECT)
+        project = self.make(clients[0], 'project', name='changing')
+        return Load(clients, self.caller, project)
 
     def test_failures(self):
         load = self.start()

@@ -10,6 +10,7 @@ import secrets
 import time
 
 from bench import signing
+from patchset import client
 from patchset.livetests import keystones
 
 ROUNDS = int(os.environ.get('KS_ROUNDS', 2000)) // 20
@@ -22,60 +23,37 @@ class CredentialsTestCase(keystones.KeystonesTestCase):
 
         :returns: a client of each
         """
-        clients, password = self.keystones(
-            cache, {'credential': {'cache_time': BOUND}}
-        )
-        identity = {
-            'methods': ['password'],
-            'password': {
-                'user': {
-                    'name': 'admin',
-                    'password': password,
-                    'domain': {'id': 'default'},
-                }
-            },
-        }
-        scope = {'project': {'name': 'admin', 'domain': {'id': 'default'}}}
-        body = {'auth': {'identity': identity, 'scope': scope}}
-        _, headers, answer = clients[0].call('POST', '/auth/tokens', body=body)
-        self.caller = headers['X-Subject-Token']
-        token = json.loads(answer)['token']
+        clients = self.keystones(cache, {'credential': {'cache_time': BOUND}})
+        answer = clients[0].authenticate(keystones.ADMIN, client.ADMIN_PROJECT)
+        self.caller = answer.headers['x-subject-token']
+        token = answer.body['token']
         self.path = f'/users/{token["user"]["id"]}/credentials/OS-EC2'
         self.project_id = token['project']['id']
         return clients
 
-    def create(self, client):
+    def create(self, node):
         """Have an access key made; it and its secret."""
-        status, _, answer = client.call(
-            'POST', self.path, self.caller, body={'tenant_id': self.project_id}
-        )
-        self.assertEqual(http.client.CREATED, status, answer)
-        credential = json.loads(answer)['credential']
-        return credential['access'], credential['secret']
+        body = {'tenant_id': self.project_id}
+        made = self.write(node, 'POST', self.path, body)['credential']
+        return made['access'], made['secret']
 
-    def delete(self, client, access):
-        status, _, answer = client.call(
-            'DELETE', f'{self.path}/{access}', self.caller
-        )
-        self.assertEqual(http.client.NO_CONTENT, status, answer)
-
-    def change(self, client, access):
+    def change(self, node, access):
         """Give an access key another secret; both."""
         secret = secrets.token_hex(16)
         blob = json.dumps({'access': access, 'secret': secret})
-        status, _, answer = client.call(
+        name = hashlib.sha256(access.encode()).hexdigest()
+        self.write(
+            node,
             'PATCH',
-            f'/credentials/{hashlib.sha256(access.encode()).hexdigest()}',
-            self.caller,
-            body={'credential': {'blob': blob}},
+            f'/credentials/{name}',
+            {'credential': {'blob': blob}},
         )
-        self.assertEqual(http.client.OK, status, answer)
         return access, secret
 
-    def check(self, client, key):
+    def check(self, node, key):
         """Status of a request that is signed with a key, for S3 and EC2."""
         one, other = (
-            client.call('POST', path, self.caller, body=sign(*key))[0]
+            node.ask('POST', path, self.caller, sign(*key)).status
             for path, sign in (
                 ('/s3tokens', signing.s3),
                 ('/ec2tokens', signing.ec2),
@@ -91,17 +69,17 @@ class CredentialsTestCase(keystones.KeystonesTestCase):
         accepted = 0
         for _ in range(rounds):
             key = self.create(one)
-            for client in (one, two, two):
-                self.assertEqual(http.client.OK, self.check(client, key))
-            self.delete(one, key[0])
+            for node in (one, two, two):
+                self.assertEqual(http.client.OK, self.check(node, key))
+            self.write(one, 'DELETE', f'{self.path}/{key[0]}')
             self.assertEqual(http.client.NOT_FOUND, self.check(one, key))
             time.sleep(pause)
             status = self.check(two, key)
             accepted += status == http.client.OK
             self.assertIn(status, (http.client.OK, http.client.NOT_FOUND))
             one, two = two, one
-        for client in clients:
-            self.assertEqual(http.client.OK, self.check(client, kept))
+        for node in clients:
+            self.assertEqual(http.client.OK, self.check(node, kept))
         return accepted
 
     def test_deleted_with_a_shared_cache(self):
@@ -112,12 +90,12 @@ class CredentialsTestCase(keystones.KeystonesTestCase):
         one, two = self.begin(self.memcached())
         key = self.create(one)
         for _ in range(ROUNDS):
-            for client in (one, two, two):
-                self.assertEqual(http.client.OK, self.check(client, key))
+            for node in (one, two, two):
+                self.assertEqual(http.client.OK, self.check(node, key))
             old, key = key, self.change(one, key[0])
-            for client in (two, one):
+            for node in (two, one):
                 self.assertEqual(
-                    http.client.UNAUTHORIZED, self.check(client, old)
+                    http.client.UNAUTHORIZED, self.check(node, old)
                 )
             one, two = two, one
 

@@ -7,12 +7,12 @@ about some token, and have to answer the same.
 """
 
 import collections
-import json
 import os
 import random
 import socket
 import threading
 
+from patchset import client
 from patchset.livetests import keystones
 
 # What happens in a test, and the questions after each of these.
@@ -20,7 +20,6 @@ CHANGES = int(os.environ.get('KS_ROUNDS', 100)) * 3
 QUESTIONS = 6
 SEED = os.environ.get('KS_SEED', '1')
 
-_DOMAIN = {'id': 'default'}
 _QUERIES = ('', '', '', '', '?nocatalog', '?allow_expired=1')
 
 
@@ -66,64 +65,58 @@ class LiveDifferentialTests(keystones.KeystonesTestCase):
             'statsd_host': '127.0.0.1',
             'statsd_port': self.statsd.port,
         }
-        self.clients, password = self.keystones(
+        self.clients = self.keystones(
             self.memcached(),
             options={'cache_counters': counters},
             processes=2,
             second={'token': {'validation_cache': False}},
         )
         self.kept, self.past = self.clients
-        self.admin = self.sign_in('admin', password, 'admin')
+        self.caller = self.kept.issue(keystones.ADMIN, client.ADMIN_PROJECT)
         self.roles = [
             role['id']
-            for role in self.write('GET', '/roles')['roles']
+            for role in self.request('GET', '/roles')['roles']
             if role['name'] in ('member', 'reader')
         ]
-        self.service = self.make('service', type='compute')
-        self.projects = [self.make('project', name=f'p{n}') for n in range(3)]
+        self.service = self.create('service', type='compute')
+        self.projects = [
+            self.make(self.kept, 'project', name=f'p{n}') for n in range(3)
+        ]
         self.users = [
-            self.make('user', name=f'u{n}', password='secret')
+            self.make(self.kept, 'user', name=f'u{n}', password='secret')
             for n in range(3)
         ]
         self.passwords = dict.fromkeys(self.users, 'secret')
         self.endpoints, self.credentials, self.tokens = [], [], []
         for user in self.users:
             for project in self.projects:
-                self.write('PUT', self.grant(user, project))
+                self.request('PUT', self.grant(user, project))
         for _ in range(4):
             self.issue()
 
     # Requests.
 
-    def sign_in(self, name, password, project):
-        user = {'name': name, 'password': password, 'domain': _DOMAIN}
-        return self.authenticate(
-            {'methods': ['password'], 'password': {'user': user}},
-            {'project': {'name': project, 'domain': _DOMAIN}},
-        )
-
     def authenticate(self, identity, scope=None):
         """A token, or None."""
-        body = {'auth': {'identity': identity}}
-        if scope:
-            body['auth']['scope'] = scope
-        client = self.dice.choice(self.clients)
-        status, token = client.ask('POST', '/auth/tokens', body=body)
-        return token if status == 201 else None
+        answer = self.any(self.clients).authenticate(identity, scope)
+        return answer.headers.get('x-subject-token')
 
-    def write(self, method, path, body=None, token=None):
+    def of_user(self, user):
+        return client.password(self.passwords[user], id=user)
+
+    def keep(self, token):
+        self.tokens += [token] if token else []
+
+    def request(self, method, path, body=None, token=None):
         """The answer, or None if it was refused."""
-        client = self.dice.choice(self.clients)
-        status, _, text = client.call(
-            method, path, token or self.admin, body=body
-        )
-        self.assertLess(status, 500, (method, path, text))
-        return json.loads(text) if status < 300 and text else None
+        node = self.any(self.clients)
+        answer = node.ask(method, path, token or self.caller, body)
+        self.assertLess(0, answer.status, (method, path, answer))
+        self.assertLess(answer.status, 500, (method, path, answer))
+        return answer.body if answer.status < 300 else None
 
-    def make(self, kind, **values):
-        if kind in ('project', 'user'):
-            values['domain_id'] = 'default'
-        return self.write('POST', f'/{kind}s', {kind: values})[kind]['id']
+    def create(self, kind, **values):
+        return self.request('POST', f'/{kind}s', {kind: values})[kind]['id']
 
     def any(self, things):
         return self.dice.choice(things)
@@ -137,44 +130,33 @@ class LiveDifferentialTests(keystones.KeystonesTestCase):
     def issue(self):
         user = self.any(self.users)
         project = {'project': {'id': self.any(self.projects)}}
-        identity = {'id': user, 'password': self.passwords[user]}
-        token = self.authenticate(
-            {'methods': ['password'], 'password': {'user': identity}},
-            self.any((project, project, None)),
-        )
-        self.tokens += [token] if token else []
+        scope = self.any((project, project, None))
+        self.keep(self.authenticate(self.of_user(user), scope))
         del self.tokens[:-6]
 
     def rescope(self):
-        token = self.authenticate(
-            {'methods': ['token'], 'token': {'id': self.any(self.tokens)}},
-            {'project': {'id': self.any(self.projects)}},
+        token = {'id': self.any(self.tokens)}
+        self.keep(
+            self.authenticate(
+                {'methods': ['token'], 'token': token},
+                {'project': {'id': self.any(self.projects)}},
+            )
         )
-        self.tokens += [token] if token else []
 
     def use_credential(self):
         if self.credentials:
             _, credential = self.any(self.credentials)
-            token = self.authenticate(
-                {
-                    'methods': ['application_credential'],
-                    'application_credential': credential,
-                }
+            method = 'application_credential'
+            self.keep(
+                self.authenticate({'methods': [method], method: credential})
             )
-            self.tokens += [token] if token else []
 
     def make_credential(self):
         user = self.any(self.users)
         token = self.authenticate(
-            {
-                'methods': ['password'],
-                'password': {
-                    'user': {'id': user, 'password': self.passwords[user]}
-                },
-            },
-            {'project': {'id': self.any(self.projects)}},
+            self.of_user(user), {'project': {'id': self.any(self.projects)}}
         )
-        made = token and self.write(
+        made = token and self.request(
             'POST',
             f'/users/{user}/application_credentials',
             {'application_credential': {'name': f'c{self.dice.random()}'}},
@@ -189,44 +171,44 @@ class LiveDifferentialTests(keystones.KeystonesTestCase):
         if self.credentials:
             user, secret = self.credentials.pop()
             path = f'/users/{user}/application_credentials/{secret["id"]}'
-            self.write('DELETE', path)
+            self.request('DELETE', path)
 
     def revoke(self):
         query = self.any(('', '?cascade=false'))
-        client = self.any(self.clients)
-        client.ask(
-            'DELETE', '/auth/tokens' + query, self.admin, self.any(self.tokens)
-        )
+        node = self.any(self.clients)
+        node.about('DELETE', self.caller, self.any(self.tokens), query)
 
     def change_grant(self):
         path = self.grant(self.any(self.users), self.any(self.projects))
-        self.write(self.any(('PUT', 'DELETE')), path)
+        self.request(self.any(('PUT', 'DELETE')), path)
 
     def change_user(self):
         values = {'enabled': self.dice.random() < 0.7}
         if self.dice.random() < 0.3:
             values = {'name': f'u{self.dice.random()}'}
-        self.write('PATCH', f'/users/{self.any(self.users)}', {'user': values})
+        self.request(
+            'PATCH', f'/users/{self.any(self.users)}', {'user': values}
+        )
 
     def change_password(self):
         user = self.any(self.users)
         self.passwords[user] = f'secret{self.dice.random()}'
         values = {'password': self.passwords[user]}
-        self.write('PATCH', f'/users/{user}', {'user': values})
+        self.request('PATCH', f'/users/{user}', {'user': values})
 
     def change_project(self):
         values = {'enabled': self.dice.random() < 0.7}
         if self.dice.random() < 0.3:
             values = {'name': f'p{self.dice.random()}'}
         path = f'/projects/{self.any(self.projects)}'
-        self.write('PATCH', path, {'project': values})
+        self.request('PATCH', path, {'project': values})
 
     def change_catalog(self):
         if len(self.endpoints) > 3:
-            self.write('DELETE', f'/endpoints/{self.endpoints.pop()}')
+            self.request('DELETE', f'/endpoints/{self.endpoints.pop()}')
             return
         self.endpoints.append(
-            self.make(
+            self.create(
                 'endpoint',
                 service_id=self.service,
                 interface='public',
@@ -238,7 +220,7 @@ class LiveDifferentialTests(keystones.KeystonesTestCase):
         """Let one thing happen; its name."""
         while len(self.tokens) < 3:
             for user in self.users:
-                self.write(
+                self.request(
                     'PATCH', f'/users/{user}', {'user': {'enabled': True}}
                 )
             self.issue()
@@ -255,23 +237,19 @@ class LiveDifferentialTests(keystones.KeystonesTestCase):
 
     # Questions.
 
-    def asked(self, client, method, query, caller, subject):
-        status, headers, text = client.call(
-            method, '/auth/tokens' + query, caller, subject
-        )
+    def asked(self, node, method, query, caller, subject):
+        answer = node.about(method, caller, subject, query)
         # The address of the one that was asked.
-        port = str(client.port)
+        port = str(node.port)
         shown = {
             name: value.replace(port, 'PORT')
-            for name, value in headers.items()
-            if name.lower() not in ('x-openstack-request-id', 'date')
+            for name, value in answer.headers.items()
+            if name not in ('x-openstack-request-id', 'date')
         }
-        body = text
-        if b'"roles"' in text:
-            body = json.loads(text)
+        if 'roles' in (answer.body or {}).get('token', ()):
             # They come in no order.
-            body['token']['roles'].sort(key=str)
-        return status, shown, body
+            answer.body['token']['roles'].sort(key=str)
+        return answer.status, shown, answer.body
 
     def test_random_changes(self):
         valid = 0
@@ -282,7 +260,7 @@ class LiveDifferentialTests(keystones.KeystonesTestCase):
                 question = (
                     self.any(('GET', 'GET', 'GET', 'HEAD')),
                     self.any(_QUERIES),
-                    self.any((self.admin, subject)),
+                    self.any((self.caller, subject)),
                     subject,
                 )
                 # Both workers of the first come to have it.

@@ -8,14 +8,12 @@ cache where nothing is set.
 
 import http.client
 import itertools
-import json
 import urllib.parse
 
 from bench import signing
+from patchset import client
 from patchset.livetests import keystones
 
-_DEFAULT = {'domain': {'id': 'default'}}
-_ADMIN = {'project': {'name': 'admin', **_DEFAULT}}
 _ACCEPTED, _REFUSED = http.client.OK, http.client.NOT_FOUND
 
 
@@ -29,45 +27,40 @@ class Something:
         self.test = test
         self.acting, self.asked = acting, asked
         name = test.name()
-        self.user = self.make('user', name=name, password='secret')
-        self.project = self.make('project', name=name)
+        self.user = test.make(acting, 'user', name=name, password='secret')
+        self.project = test.make(acting, 'project', name=name)
         self.grant = (
             f'/projects/{self.project}/users/{self.user}/roles/{test.role}'
         )
         self.write('PUT', self.grant)
-        self.identity = {
-            'methods': ['password'],
-            'password': {'user': {'id': self.user, 'password': 'secret'}},
-        }
+        self.identity = client.password('secret', id=self.user)
         self.scope = {'project': {'id': self.project}}
 
-    def make(self, kind, **values):
-        body = {kind: {'domain_id': 'default', **values}}
-        return self.write('POST', f'/{kind}s', body)[kind]['id']
-
-    def write(self, method, path, body=None, node=None, caller=None):
-        return self.test.write(node or self.acting, method, path, body, caller)
+    def write(self, *request, **options):
+        return self.test.write(self.acting, *request, **options)
 
     def token(self):
-        return self.asked.issue(scope=self.scope, **self.identity)
+        return self.asked.issue(self.identity, self.scope)
 
-    def disable(self, kind):
+    def change(self, kind, **values):
         path = f'/{kind}s/{getattr(self, kind)}'
-        self.write('PATCH', path, {kind: {'enabled': False}})
+        self.write('PATCH', path, {kind: values})
 
     def application_credential(self):
         """A token of an application credential, and that one's path."""
         path = f'/users/{self.user}/application_credentials'
         secret = self.write(
             'POST', path, {'application_credential': {'name': 'one'}},
-            caller=self.token(),
+            token=self.token(),
         )['application_credential']  # fmt: skip
         token = self.asked.issue(
-            methods=['application_credential'],
-            application_credential={
-                'id': secret['id'],
-                'secret': secret['secret'],
-            },
+            {
+                'methods': ['application_credential'],
+                'application_credential': {
+                    'id': secret['id'],
+                    'secret': secret['secret'],
+                },
+            }
         )
         return token, f'{path}/{secret["id"]}'
 
@@ -85,68 +78,52 @@ def _revoke(one):
 
 
 def _revoke_chain(one):
-    root = one.asked.issue(**one.identity)
+    root = one.asked.issue(one.identity)
     made = one.asked.issue(
-        scope=one.scope, methods=['token'], token={'id': root}
+        {'methods': ['token'], 'token': {'id': root}}, one.scope
     )
     yield [root, made]
     one.test.revoke(one.acting, root)
     yield [root, made]
 
 
-def _disable_user(one):
-    token = one.token()
-    yield [token]
-    one.disable('user')
-    yield [token]
-
-
-def _disable_project(one):
-    token = one.token()
-    yield [token]
-    one.disable('project')
-    yield [token]
-
-
-def _delete_user(one):
-    token = one.token()
-    yield [token]
-    one.write('DELETE', f'/users/{one.user}')
-    yield [token]
-
-
-def _change_password(one):
-    token = one.token()
-    yield [token]
-    user = {'password': 'another'}
-    one.write('PATCH', f'/users/{one.user}', {'user': user})
-    yield [token]
-
-
-def _remove_grant(one):
-    token = one.token()
-    yield [token]
-    one.write('DELETE', one.grant)
-    yield [token]
-
-
 def _delete_application_credential(one):
     token, path = one.application_credential()
     yield [token]
-    one.write('DELETE', path, caller=one.token())
+    one.write('DELETE', path, token=one.token())
     yield [token]
 
 
-_ACTIONS = (
-    _revoke,
-    _revoke_chain,
-    _disable_user,
-    _disable_project,
-    _delete_user,
-    _change_password,
-    _remove_grant,
-    _delete_application_credential,
-)
+def _to_one_token(act):
+    """An action on a single token, of the user for the project."""
+
+    def action(one):
+        token = one.token()
+        yield [token]
+        act(one)
+        yield [token]
+
+    return action
+
+
+_ACTIONS = {
+    'revoke': _revoke,
+    'revoke chain': _revoke_chain,
+    'disable user': _to_one_token(
+        lambda one: one.change('user', enabled=False)
+    ),
+    'disable project': _to_one_token(
+        lambda one: one.change('project', enabled=False)
+    ),
+    'delete user': _to_one_token(
+        lambda one: one.write('DELETE', f'/users/{one.user}')
+    ),
+    'change password': _to_one_token(
+        lambda one: one.change('user', password='another')
+    ),
+    'remove grant': _to_one_token(lambda one: one.write('DELETE', one.grant)),
+    'delete application credential': _delete_application_credential,
+}
 
 
 class RollingUpgradeTests(keystones.KeystonesTestCase):
@@ -154,36 +131,26 @@ class RollingUpgradeTests(keystones.KeystonesTestCase):
 
     def setUp(self):
         super().setUp()
-        (self.patched, self.stock), password = self.keystones(
+        self.patched, self.stock = self.keystones(
             self.memcached(), stock=('two',)
         )
         self.names = (f'side-by-side-{n}' for n in itertools.count())
-        user = {'name': 'admin', 'password': password, **_DEFAULT}
-        self.caller = self.patched.issue(
-            scope=_ADMIN, methods=['password'], password={'user': user}
-        )
-        _, answer = self.patched.read('/roles?name=member', self.caller)
-        self.role = answer['roles'][0]['id']
+        self.caller = self.patched.issue(keystones.ADMIN, client.ADMIN_PROJECT)
+        roles = self.write(self.patched, 'GET', '/roles?name=member')['roles']
+        self.role = roles[0]['id']
         # Each is what it is taken for: stock does not know this form.
         moment = urllib.parse.quote('Sun, 06 Nov 2050 08:49:37 GMT')
         path = f'/OS-REVOKE/events?since={moment}'
         self.assertEqual(
             [http.client.OK, http.client.BAD_REQUEST],
             [
-                node.call('GET', path, self.caller)[0]
+                node.ask('GET', path, self.caller).status
                 for node in (self.patched, self.stock)
             ],
         )
 
     def name(self):
         return next(self.names)
-
-    def write(self, node, method, path, body=None, caller=None):
-        status, _, answer = node.call(
-            method, path, caller or self.caller, body=body
-        )
-        self.assertIn(status, (200, 201, 204), (method, path, answer))
-        return json.loads(answer) if answer else None
 
     def revoke(self, node, token):
         self.assertEqual(
@@ -213,17 +180,15 @@ class RollingUpgradeTests(keystones.KeystonesTestCase):
         return statuses
 
     def shown(self, node):
-        """The catalog that a node shows with the caller's token."""
-        _, _, answer = node.call(
-            'GET', '/auth/tokens', self.caller, self.caller
-        )
-        return json.loads(answer)['token']['catalog']
+        """What a node shows of the caller's token."""
+        return node.about('GET', self.caller, self.caller).body['token']
+
+    def catalog(self, node):
+        return str(self.shown(node)['catalog'])
 
     def key_of_admin(self, node):
         """An access key of the admin, its secret, and the path of both."""
-        token = json.loads(
-            node.call('GET', '/auth/tokens', self.caller, self.caller)[2]
-        )['token']
+        token = self.shown(node)
         path = f'/users/{token["user"]["id"]}/credentials/OS-EC2'
         credential = self.write(
             node, 'POST', path, {'tenant_id': token['project']['id']}
@@ -233,9 +198,8 @@ class RollingUpgradeTests(keystones.KeystonesTestCase):
 
     def sign(self, node, key):
         """Status of the answer to a signed request."""
-        return node.call(
-            'POST', '/ec2tokens', self.caller, body=signing.ec2(*key)
-        )[0]
+        body = signing.ec2(*key)
+        return node.ask('POST', '/ec2tokens', self.caller, body).status
 
     def known_key(self, acting):
         key, path = self.key_of_admin(acting)
@@ -255,17 +219,17 @@ class RollingUpgradeTests(keystones.KeystonesTestCase):
         path = '/endpoints'
         made = self.write(acting, 'POST', path, {'endpoint': endpoint})
         for node in (acting, asked, asked):
-            self.assertIn('before.example', str(self.shown(node)))
+            self.assertIn('before.example', self.catalog(node))
         self.write(
             acting, 'PATCH', f'{path}/{made["endpoint"]["id"]}',
             {'endpoint': {'url': 'http://after.example'}},
         )  # fmt: skip
         for node in (asked, acting):
-            self.assertNotIn('before.example', str(self.shown(node)))
-            self.assertIn('after.example', str(self.shown(node)))
+            self.assertNotIn('before.example', self.catalog(node))
+            self.assertIn('after.example', self.catalog(node))
         self.write(acting, 'DELETE', f'/services/{service}')
         for node in (asked, acting):
-            self.assertNotIn('after.example', str(self.shown(node)))
+            self.assertNotIn('after.example', self.catalog(node))
 
     def check_credential(self, acting, asked):
         key, path = self.known_key(acting)
@@ -276,11 +240,11 @@ class RollingUpgradeTests(keystones.KeystonesTestCase):
     def test_each_sees_what_the_other_does(self):
         """Whatever is done through one is seen by the other at once."""
         for acting, asked in self.orders():
-            for action in _ACTIONS:
+            for name, action in _ACTIONS.items():
                 self.assertEqual(
                     [{_REFUSED}] * 2,
                     self.statuses(action, acting, asked),
-                    (action.__name__, acting is self.stock),
+                    (name, acting is self.stock),
                 )
             self.check_catalog(acting, asked)
             self.check_credential(acting, asked)

@@ -8,14 +8,10 @@ import fixtures
 import testtools
 from testtools import content
 
-from patchset import deployment
-from patchset import environment
-from patchset import pins
-from patchset import trees
-from patchset.livetests import keystones
+from patchset import client
 from patchset.livetests import relay
 from patchset.services import memcached
-from patchset.services import server
+from patchset.testing import cloud
 
 REQUESTS = 50
 
@@ -24,46 +20,27 @@ class RoundTripsTests(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.cache = memcached.Memcached()
-        self.cache.start()
-        self.addCleanup(self.cache.stop)
-        self.relay = relay.Relay(self.cache.port)
+        cache = self.enterContext(memcached.Memcached())
+        self.relay = relay.Relay(cache.port)
         self.addCleanup(self.relay.close)
 
     def keystone(self, **choice):
         """Start a Keystone whose cache is behind the relay.
 
-        :returns: a client, and the admin's token
+        :returns: a client, and how the admin signs in
         """
-        pin = pins.load(pins.newest())
-        keystone = deployment.Deployment(
-            trees.get(pin, **choice),
-            environment.Environment(pin.release, 'run').ensure(),
-            self.folder / 'keystone',
-            port=server.free_port(),
-            cache=f'memcached://127.0.0.1:{self.relay.port}',
-            # A thread has its own connection, and its own view of dead ones.
-            threads=1,
-            options={
-                'identity': {'password_hash_rounds': 4},
+        keystone = self.enterContext(
+            cloud.keystone(
+                self.folder / 'keystone', **choice,
+                cache=f'memcached://127.0.0.1:{self.relay.port}',
+                # Each thread has its own connection and view of dead ones.
+                threads=1,
                 # Which process prunes is asked once in an interval.
-                'revoke': {'prune_interval': 0},
-            },
+                options={'revoke': {'prune_interval': 0}},
+            )
         )  # fmt: skip
-        keystone.__enter__()
-        self.addCleanup(keystone.stop)
-        self.identity = {
-            'name': 'admin',
-            'password': keystone.password,
-            'domain': {'id': 'default'},
-        }
-        client = keystones.Client(keystone)
-        return client, self.issue(client)
-
-    def issue(self, client):
-        return client.issue(
-            methods=['password'], password={'user': self.identity}
-        )
+        node = client.Client(keystone.port)
+        return node, client.password(keystone.password)
 
     def round_trips(self, request, times):
         """Round trips of one request, on average."""
@@ -74,21 +51,21 @@ class RoundTripsTests(testtools.TestCase):
 
     def measure(self, **choice):
         """Round trips of a warm validation, and of a revocation."""
-        client, caller = self.keystone(**choice)
-        token = self.issue(client)
+        node, admin = self.keystone(**choice)
+        caller, token = node.issue(admin), node.issue(admin)
 
         def validate():
-            self.assertEqual(200, client.validate(caller, token))
+            self.assertEqual(200, node.validate(caller, token))
 
         self.round_trips(validate, 5)
         validation = self.round_trips(validate, REQUESTS)
 
         def revoke():
-            self.assertEqual(204, client.revoke(caller, token))
+            self.assertEqual(204, node.revoke(caller, token))
 
         revocation = 0
         for _ in range(10):
-            token = self.issue(client)
+            token = node.issue(admin)
             self.round_trips(validate, 2)
             revocation += self.round_trips(revoke, 1) / 10
         found = f'validation {validation}, revocation {revocation:.1f}'

@@ -2,10 +2,9 @@
 
 """Two Keystones of two workers each: write on one, validate on the other."""
 
-import http.client
-import json
 import os
 
+from patchset import client
 from patchset.livetests import keystones
 
 ROUNDS = int(os.environ.get('KS_ROUNDS', 100))
@@ -19,76 +18,52 @@ class ValidationCacheTests(keystones.KeystonesTestCase):
 
     def setUp(self):
         super().setUp()
-        clients, password = self.keystones(self.memcached(), processes=2)
-        self.writer, self.reader = clients
-        self.admin = self.sign_in('admin', password, 'admin')
-
-    def sign_in(self, name, password, project):
-        domain = {'id': 'default'}
-        user = {'name': name, 'password': password, 'domain': domain}
-        body = {
-            'auth': {
-                'identity': {
-                    'methods': ['password'],
-                    'password': {'user': user},
-                },
-                'scope': {'project': {'name': project, 'domain': domain}},
-            }
-        }
-        status, token = self.writer.ask('POST', '/auth/tokens', body=body)
-        self.assertEqual(http.client.CREATED, status)
-        return token
-
-    def write(self, method, path, body=None):
-        status, answer = self.call(method, path, body)
-        self.assertIn(status, (200, 201, 204), (method, path, answer))
-        return answer
-
-    def call(self, method, path, body=None):
-        """Status and body of the answer to a request of the admin."""
-        status, _, text = self.writer.call(method, path, self.admin, body=body)
-        return status, json.loads(text) if text else None
-
-    def make(self, kind, **values):
-        body = {kind: {'domain_id': 'default', **values}}
-        return self.write('POST', f'/{kind}s', body)[kind]['id']
+        self.writer, self.reader = self.keystones(
+            self.memcached(), processes=2
+        )
+        self.caller = self.writer.issue(keystones.ADMIN, client.ADMIN_PROJECT)
 
     def statuses(self, subject):
         """What the workers of the other Keystone answer about a token."""
         return {
-            self.reader.validate(self.admin, subject) for _ in range(_ASKED)
+            self.reader.validate(self.caller, subject) for _ in range(_ASKED)
         }
 
     def test_nothing_outlives_a_write(self):
-        role = self.write('GET', '/roles?name=member')['roles'][0]['id']
+        node = self.writer
+        roles = self.write(node, 'GET', '/roles?name=member')['roles']
         stale = []
         for number in range(ROUNDS):
-            project = self.make('project', name=f'p{number}')
-            user = self.make('user', name=f'u{number}', password='secret')
-            grant = f'/projects/{project}/users/{user}/roles/{role}'
-            self.write('PUT', grant)
-            subject = self.sign_in(f'u{number}', 'secret', f'p{number}')
+            project = self.make(node, 'project', name=f'p{number}')
+            user = self.make(
+                node, 'user', name=f'u{number}', password='secret'
+            )
+            grant = f'/projects/{project}/users/{user}/roles/{roles[0]["id"]}'
+            self.write(node, 'PUT', grant)
+            subject = node.issue(
+                client.password('secret', id=user),
+                {'project': {'id': project}},
+            )
             self.assertEqual({200}, self.statuses(subject))
             self.assertEqual({200}, self.statuses(subject))
             writes = (
-                ('DELETE', grant, None),
+                ('DELETE', grant),
                 (
                     'PATCH',
                     f'/projects/{project}',
                     {'project': {'enabled': False}},
                 ),
                 ('PATCH', f'/users/{user}', {'user': {'enabled': False}}),
-                ('DELETE', f'/users/{user}', None),
+                ('DELETE', f'/users/{user}'),
                 ('PATCH', f'/users/{user}', {'user': {'password': 'another'}}),
                 None,
             )
             write = writes[number % len(writes)]
             if write is None:
-                status = self.writer.revoke(self.admin, subject)
-                self.assertEqual(204, status)
+                self.assertEqual(204, node.revoke(self.caller, subject))
             else:
-                self.write(*write)
+                self.write(node, *write)
             if 200 in self.statuses(subject):
                 stale.append((number, write))
-            self.assertEqual({200}, self.statuses(self.admin))
+            self.assertEqual({200}, self.statuses(self.caller))
         self.assertEqual([], stale)

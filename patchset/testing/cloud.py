@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A Keystone as operators run it, for tests: database, cache, WSGI server."""
+"""Keystones for tests, and one as operators run it."""
 
 import contextlib
 import pathlib
@@ -8,6 +8,8 @@ import tempfile
 
 from patchset import deployment
 from patchset import environment
+from patchset import keystone_conf
+from patchset import pins
 from patchset import progress
 from patchset import trees
 from patchset.services import mariadb
@@ -16,12 +18,31 @@ from patchset.services import server
 
 # Tests make users by the hundred: a password costs them as little as
 # Keystone allows.
-OPTIONS = {'identity': {'password_hash_rounds': 4}}
+_OPTIONS = {'identity': {'password_hash_rounds': 4}}
 PROCESSES = 2
 THREADS = 4
 # Stock keeps a request's token where the other threads of its process see
 # it, and so refuses a request now and then that it should serve.
 STOCK_THREADS = 1
+
+
+def keystone(folder, *, pin=None, stock=False, options=None, **arguments):
+    """A :class:`patchset.deployment.Deployment` with cheap passwords.
+
+    :param folder: its state folder
+    :param pin: a :class:`patchset.pins.Pin`; by default, of the newest release
+    :param options: {section: {option: value}} of keystone.conf
+    :param arguments: further ones of the deployment; its port is a free one
+        by default
+    """
+    pin = pin or pins.load(pins.newest())
+    return deployment.Deployment(
+        trees.get(pin, stock),
+        environment.Environment(pin.release, 'run').ensure(),
+        pathlib.Path(folder),
+        options=keystone_conf.merge(_OPTIONS, options),
+        **{'port': server.free_port(), **arguments},
+    )
 
 
 @contextlib.contextmanager
@@ -31,8 +52,6 @@ def start(options):
     :param options: a :class:`patchset.testing.options.Options`
     :returns: the :class:`patchset.deployment.Deployment`
     """
-    venv = environment.Environment(options.pin.release, 'run').ensure()
-    tree = trees.get(options.pin, options.stock)
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(
             tempfile.TemporaryDirectory(prefix='ks-live-')
@@ -40,13 +59,12 @@ def start(options):
         with progress.stage('starting MariaDB and memcached'):
             database = stack.enter_context(mariadb.MariaDB())
             cache = stack.enter_context(memcached.Memcached())
-        keystone = deployment.Deployment(
-            tree, venv, pathlib.Path(folder) / 'keystone',
-            port=server.free_port(), database=database.url('keystone'),
-            cache=cache.url, processes=PROCESSES,
+        one = keystone(
+            f'{folder}/keystone', pin=options.pin, stock=options.stock,
+            database=database.url('keystone'), cache=cache.url,
+            processes=PROCESSES,
             threads=STOCK_THREADS if options.stock else THREADS,
-            options=OPTIONS,
         )  # fmt: skip
         with progress.stage('starting Keystone'):
-            stack.enter_context(keystone)
-        yield keystone
+            stack.enter_context(one)
+        yield one

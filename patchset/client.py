@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Token requests of the tests to one Keystone."""
+
+import http.client
+
+from patchset.walk import node
+
+DEFAULT = {'domain': {'id': 'default'}}
+ADMIN_PROJECT = {'project': {'name': 'admin', **DEFAULT}}  # a scope
+
+
+def password(secret, **user):
+    """The identity of a user who has a password.
+
+    :param user: attributes that name the user; ``admin`` by default
+    """
+    user = user or {'name': 'admin', **DEFAULT}
+    return {
+        'methods': ['password'],
+        'password': {'user': {**user, 'password': secret}},
+    }
+
+
+class Client(node.Node):
+    """A client of the Keystone on a port of 127.0.0.1."""
+
+    def __init__(self, port):
+        super().__init__(f'port {port}', lambda: port)
+        self.port = port
+
+    def authenticate(self, identity, scope=None):
+        """The answer to a request for a token."""
+        auth = {'identity': identity}
+        if scope:
+            auth['scope'] = scope
+        return self.ask('POST', '/auth/tokens', body={'auth': auth})
+
+    def issue(self, identity, scope=None):
+        """A token."""
+        answer = self.authenticate(identity, scope)
+        assert answer.status == http.client.CREATED, answer
+        return answer.headers['x-subject-token']
+
+    def about(self, method, token, subject, query=''):
+        """The answer to a request about a token."""
+        headers = {'X-Subject-Token': subject}
+        path = f'/auth/tokens{query}'
+        return self.ask(method, path, token, headers=headers)
+
+    def validate(self, token, subject):
+        """Status of a validation; 0 if there was no answer."""
+        return self.about('GET', token, subject).status
+
+    def revoke(self, token, subject):
+        """Status of a revocation."""
+        return self.about('DELETE', token, subject).status
+
+    def life(self, identity):
+        """Statuses of a token: created, checked, revoked, checked again."""
+        caller = self.issue(identity, ADMIN_PROJECT)
+        created = self.authenticate(identity, ADMIN_PROJECT)
+        subject = created.headers['x-subject-token']
+        return [
+            created.status,
+            self.validate(caller, subject),
+            self.revoke(caller, subject),
+            self.validate(caller, subject),
+        ]
