@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Worker processes of Keystone's revocation manager, for tests."""
+"""Worker processes of Keystone's managers, and their servers, for tests."""
 
+import concurrent.futures
 import datetime
 import json
 import os
 import subprocess
 import sys
 import time
+import uuid
 
 import sqlalchemy
 import testtools
@@ -15,6 +17,7 @@ import testtools
 from patchset import pins
 from patchset import trees
 from patchset.inside import __path__ as _inside
+from patchset.services import memcached
 
 BOUND = 2  # seconds, for each worker
 
@@ -32,39 +35,40 @@ class ServerMixin:
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.server = cls.kind()
-        cls.server.start()
-        cls.addClassCleanup(cls.server.stop)
+        cls.server = cls.enterClassContext(cls.kind())
+
+
+class DatabaseMixin(ServerMixin):
+    """A database for each test, and a memcached for all of a class."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.cache = cls.enterClassContext(memcached.Memcached())
+
+    def setUp(self):
+        super().setUp()
+        self.url = self.server.url(f'k{uuid.uuid4().hex}')
+        self.engine = self.connect(self.url)
+        self.cache.flush()
 
 
 class Worker:
-    """A process of its own; see inside/revoke_worker.py."""
+    """A process of its own.
 
-    def __init__(
-        self, database, cache=None, backend='dogpile.cache.memcached', **revoke
-    ):
-        options = {
-            'database': {'connection': database, 'max_retries': 1},
-            'cache': {'enabled': True, 'backend': 'dogpile.cache.memory'},
-            'revoke': {'sync_interval': BOUND, **revoke},
-        }
-        if cache:
-            options['cache'].update(
-                backend=backend,
-                memcache_servers=[cache],
-                memcache_dead_retry=1,
-            )
+    :param script: name of the script, below ``inside``
+    :param options: {section: {option: value}}
+    """
+
+    def __init__(self, script, options):
         self._process = subprocess.Popen(
-            [
-                sys.executable, '-P', '-Wignore',
-                os.path.join(*_inside, 'revoke_worker.py'),
-            ],
+            [sys.executable, '-P', '-Wignore', os.path.join(*_inside, script)],
             env={**os.environ, 'PYTHONPATH': str(tree())},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-        )  # fmt: skip
+        )
         self._send(options)
 
     def _send(self, message):
@@ -112,12 +116,38 @@ class Worker:
 
 
 class WorkerTestCase(testtools.TestCase):
-    def worker(self, *args, **kwargs):
-        """Start a worker that ends with the test."""
-        worker = Worker(*args, **kwargs)
+    """Workers that revoke and check tokens; see inside/revoke_worker.py."""
+
+    def launch(
+        self, database, cache=None, backend='dogpile.cache.memcached', **revoke
+    ):
+        """Launch a worker, which is stopped at the end of the test."""
+        options = {
+            'database': {'connection': database, 'max_retries': 1},
+            'cache': {'enabled': True, 'backend': 'dogpile.cache.memory'},
+            'revoke': {'sync_interval': BOUND, **revoke},
+        }
+        if cache:
+            options['cache'].update(
+                backend=backend,
+                memcache_servers=[cache],
+                memcache_dead_retry=1,
+            )
+        worker = Worker('revoke_worker.py', options)
         self.addCleanup(worker.stop)
+        return worker
+
+    def worker(self, *args, **kwargs):
+        """Start a worker that ends with the test, and not before."""
+        worker = self.launch(*args, **kwargs)
         self.addCleanup(lambda: self.assertTrue(worker.is_alive()))
         return worker.ready()
+
+    def connect(self, url):
+        """A database engine for the time of the test."""
+        engine = sqlalchemy.create_engine(url)
+        self.addCleanup(engine.dispose)
+        return engine
 
     def assertRevoked(self, worker, **values):
         self.assertEqual('revoked', worker.check(**values), values)
@@ -157,3 +187,52 @@ class WorkerTestCase(testtools.TestCase):
             ),
             list(rows),
         )
+
+    def write(self, engine, *rows):
+        """Write rows, as an operator does, without a stamp."""
+        with engine.begin() as connection:
+            self.insert(connection, *rows)
+
+    def count(self, connection, condition='true'):
+        """Number of rows for which a condition holds."""
+        return connection.exec_driver_sql(
+            f'SELECT count(*) FROM revocation_event WHERE {condition}'
+        ).scalar()
+
+    def run_rounds(self, one, other, rounds, attribute='user_id'):
+        """Revoke on one worker, and check on the other, by turns."""
+        for number in range(rounds):
+            values = {attribute: f'round {number}'}
+            self.assertValid(other, **values)
+            self.assertIsNone(one.revoke(**values))
+            self.assertRevoked(other, **values)
+            one, other = other, one
+
+    def run_writers(self, writers, watchers, count):
+        """Revoke on several workers at once; check each on the others.
+
+        :param count: number of revocations of each writer
+        """
+        done = []
+
+        def revoke(name):
+            for number in range(count):
+                user_id = f'{name} {number}'
+                failure = writers[name].revoke(user_id=user_id)
+                done.append((failure, user_id))
+
+        checked = 0
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            runs = [pool.submit(revoke, name) for name in range(len(writers))]
+            while checked < len(done) or not all(run.done() for run in runs):
+                if checked < len(done):
+                    failure, user_id = done[checked]
+                    self.assertIsNone(failure)
+                    # It was answered before these checks begin.
+                    for watcher in watchers:
+                        self.assertRevoked(watcher, user_id=user_id)
+                    checked += 1
+                self.assertValid(watchers[0], user_id='nobody')
+        self.assertEqual(len(writers) * count, checked)
+        for watcher in watchers:
+            self.assertValid(watcher, user_id='nobody')

@@ -21,7 +21,7 @@ class Memcached(memcached.Memcached):
 
     def options(self):
         """Options of ``[cache]``."""
-        return {'memcache_servers': self.address, 'memcache_dead_retry': 1}
+        return {'memcache_servers': [self.address], 'memcache_dead_retry': 1}
 
     def lifetimes(self):
         """For each item, the seconds that it has left; None for ever."""

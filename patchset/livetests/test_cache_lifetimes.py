@@ -2,14 +2,10 @@
 
 """How long cached values live in real cache servers."""
 
-import os
-import subprocess
-import sys
 import time
 
 import testtools
 
-from patchset.inside import __path__ as _inside
 from patchset.livetests import base
 from patchset.livetests import cache_servers
 
@@ -21,33 +17,13 @@ MONTH = 30 * 24 * 60 * 60
 IDS = 1  # that of the region
 
 
-class Worker(base.Worker):
-    """A process of its own; see inside/cache_worker.py."""
-
-    def __init__(self, backend, cache=None, **options):
-        self._process = subprocess.Popen(
-            [
-                sys.executable, '-P', '-Wignore',
-                os.path.join(*_inside, 'cache_worker.py'),
-            ],
-            env={**os.environ, 'PYTHONPATH': str(base.tree())},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )  # fmt: skip
-        settings = {'enabled': True, 'backend': backend, **(cache or {})}
-        if 'memcache_servers' in settings:
-            settings['memcache_servers'] = settings['memcache_servers'].split(
-                ','
-            )
-        self._send({'cache': settings, **options})
-
-
 class LifetimeTestCase(testtools.TestCase):
-    def worker(self, *args, **kwargs):
+    """Workers that cache values; see inside/cache_worker.py."""
+
+    def worker(self, backend, cache=None, **options):
         """Start a worker that ends with the test."""
-        worker = Worker(*args, **kwargs)
+        settings = {'enabled': True, 'backend': backend, **(cache or {})}
+        worker = base.Worker('cache_worker.py', {'cache': settings, **options})
         self.addCleanup(worker.stop)
         return worker.ready()
 

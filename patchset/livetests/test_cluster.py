@@ -18,9 +18,7 @@ class ClusterTestCase(testtools.TestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.cluster = galera.Cluster(3)
-        cls.cluster.start()
-        cls.addClassCleanup(cls.cluster.stop)
+        cls.cluster = cls.enterClassContext(galera.Cluster(3))
 
     def test_each_node_is_in_step(self):
         url = self.cluster.url('shown', 2)

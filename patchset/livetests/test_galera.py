@@ -8,7 +8,6 @@ show it yet. That is the moment in which a revoked token could pass.
 
 import concurrent.futures
 import functools
-import os
 import pathlib
 import subprocess
 import sys
@@ -17,8 +16,8 @@ import time
 import uuid
 
 import fixtures
-import sqlalchemy
 
+from patchset import process
 from patchset.livetests import base
 from patchset.services import galera
 from patchset.services import memcached
@@ -27,12 +26,6 @@ ROUNDS = 300
 PATIENCE = 30
 BACKLOG = 8000
 MONTH = 30 * 24 * 60 * 60  # seconds
-MANAGE = """\
-from keystone.cmd import cli, manage
-print('ready', flush=True)
-input()
-manage.main()
-"""
 
 
 class _TwoNodes:
@@ -43,24 +36,21 @@ class _TwoNodes:
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.cluster = galera.Cluster(options=cls.options)
-        cls.cluster.start()
-        cls.addClassCleanup(cls.cluster.stop)
+        cls.cluster = cls.enterClassContext(
+            galera.Cluster(options=cls.options)
+        )
         cls.here, cls.there = cls.cluster.nodes
-        cls.cache = memcached.Memcached()
-        cls.cache.start()
-        cls.addClassCleanup(cls.cache.stop)
+        cls.cache = cls.enterClassContext(memcached.Memcached())
 
     def setUp(self):
         super().setUp()
         database = f'k{uuid.uuid4().hex}'
         self.urls = [self.cluster.url(database, node) for node in range(2)]
-        self.engines = [sqlalchemy.create_engine(url) for url in self.urls]
-        for engine in self.engines:
-            self.addCleanup(engine.dispose)
+        self.engines = [self.connect(url) for url in self.urls]
         self.cache.flush()
-        self.background = concurrent.futures.ThreadPoolExecutor()
-        self.addCleanup(self.background.shutdown)
+        self.background = self.enterContext(
+            concurrent.futures.ThreadPoolExecutor(8)
+        )
 
     def on(self, node, shared=True, **revoke):
         """A worker on a node, which has a replica of the table."""
@@ -68,11 +58,6 @@ class _TwoNodes:
         worker = self.worker(self.urls[node], cache, **revoke)
         self.assertValid(worker, user_id='nobody')
         return worker
-
-    def write(self, node, **values):
-        """Add a row as an operator does, without a stamp."""
-        with self.engines[node].begin() as connection:
-            self.insert(connection, self.row(**values))
 
     def check_while_held_back(self, worker, act, **values):
         """The answer to a check that begins before the node shows a row.
@@ -99,7 +84,7 @@ class _TwoNodes:
         here, there = self.on(0), self.on(1)
 
         def act():
-            self.write(0, user_id='a')
+            self.write(self.engines[0], self.row(user_id='a'))
             here.ask('invalidate')
 
         answer = self.check_while_held_back(there, act, user_id='a')
@@ -109,22 +94,11 @@ class _TwoNodes:
         there = self.on(1)
 
         def act():
-            self.write(0, user_id='a')
+            self.write(self.engines[0], self.row(user_id='a'))
             time.sleep(base.BOUND)
 
         answer = self.check_while_held_back(there, act, user_id='a')
         self.assertEqual('revoked', answer)
-
-    def run_rounds(self, one, other, rounds):
-        accepted = []
-        for number in range(rounds):
-            user_id = f'round {number}'
-            self.assertValid(other, user_id=user_id)
-            self.assertIsNone(one.revoke(user_id=user_id))
-            if other.check(user_id=user_id) != 'revoked':
-                accepted.append(number)
-            one, other = other, one
-        self.assertEqual([], accepted)
 
     def test_node_without_the_majority(self):
         here, there, patient = self.on(0), self.on(1), self.patient()
@@ -178,7 +152,7 @@ class GaleraTestCase(_TwoNodes, base.WorkerTestCase):
         there.ask('wait', False)
 
         def act():
-            self.write(0, user_id='a')
+            self.write(self.engines[0], self.row(user_id='a'))
             here.ask('invalidate')
 
         answer = self.check_while_held_back(there, act, user_id='a')
@@ -191,7 +165,9 @@ class GaleraTestCase(_TwoNodes, base.WorkerTestCase):
         self.on(0)
         there = self.worker(self.urls[1], self.cache.address)
         answer = self.check_while_held_back(
-            there, lambda: self.write(0, user_id='a'), user_id='a'
+            there,
+            lambda: self.write(self.engines[0], self.row(user_id='a')),
+            user_id='a',
         )
         self.assertEqual('revoked', answer)
 
@@ -209,29 +185,9 @@ class GaleraTestCase(_TwoNodes, base.WorkerTestCase):
     def test_revocations_on_both_nodes_at_once(self):
         writers = [self.on(node) for node in (0, 0, 1, 1)]
         watchers = [self.on(node) for node in (0, 1)]
-        done = []
-
-        def revoke(name):
-            for number in range(ROUNDS // 2):
-                user_id = f'{name} {number}'
-                failure = writers[name].revoke(user_id=user_id)
-                done.append((failure, user_id))
-
-        runs = [self.background.submit(revoke, name) for name in range(4)]
-        checked = 0
-        while checked < len(done) or not all(run.done() for run in runs):
-            if checked < len(done):
-                failure, user_id = done[checked]
-                self.assertIsNone(failure)
-                for watcher in watchers:
-                    self.assertRevoked(watcher, user_id=user_id)
-                checked += 1
-        for run in runs:
-            run.result()
-        self.assertEqual(4 * (ROUNDS // 2), checked)
+        self.run_writers(writers, watchers, ROUNDS // 2)
         for watcher in watchers:
-            self.assertValid(watcher, user_id='nobody')
-            self.assertEqual(checked, watcher.ask('status')[0])
+            self.assertEqual(4 * (ROUNDS // 2), watcher.ask('status')[0])
 
     def test_revocations_and_prunes_on_both_nodes_at_once(self):
         # Each prunes for itself, as they share no cache.
@@ -243,11 +199,7 @@ class GaleraTestCase(_TwoNodes, base.WorkerTestCase):
             self.row(-number, user_id='old')
             for number in range(MONTH, MONTH + BACKLOG)
         ]
-        with self.engines[0].begin() as connection:
-            self.insert(connection, *backlog)
-        pruners = [self.prune(node, '0') for node in (0, 0, 1, 1)]
-        for pruner in pruners:
-            self.assertEqual('ready\n', pruner.stdout.readline())
+        self.write(self.engines[0], *backlog)
         over = threading.Event()
 
         def revoke(name):
@@ -259,20 +211,16 @@ class GaleraTestCase(_TwoNodes, base.WorkerTestCase):
 
         runs = [self.background.submit(revoke, name) for name in range(4)]
         try:
-            for pruner in pruners:
-                pruner.stdin.write('go\n')
-                pruner.stdin.flush()
-            ends = [pruner.stdout.read() for pruner in pruners]
+            pruners = list(self.background.map(self.prune, (0, 0, 1, 1)))
         finally:
             over.set()
-        for pruner, words in zip(pruners, ends, strict=True):
+        for pruner in pruners:
             # Done, or given up because the others were faster.
-            self.assertIn(pruner.wait(), (0, 1, 5), words)
+            self.assertIn(pruner.returncode, (0, 1, 5), pruner.stdout)
         for run in runs:
             self.assertEqual({None}, set(run.result()))
         last = self.prune(0, '1')
-        words = last.communicate('go\n')[0]
-        self.assertIn(last.returncode, (0, 1), words)
+        self.assertIn(last.returncode, (0, 1), last.stdout)
         for name, run in enumerate(runs):
             live = len(run.result())
             with self.engines[1].connect() as connection:
@@ -282,33 +230,21 @@ class GaleraTestCase(_TwoNodes, base.WorkerTestCase):
                 )
                 self.assertEqual(0, self.count(connection, "user_id = 'old'"))
 
-    def count(self, connection, condition):
-        return connection.exec_driver_sql(
-            f'SELECT count(*) FROM revocation_event WHERE {condition}'
-        ).scalar()
-
-    def prune(self, node, pause):
-        """The command that deletes what has expired; told to go, it does."""
+    def prune(self, node, pause='0'):
+        """Run the command that deletes what has expired to its end."""
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         file = folder / 'keystone.conf'
         file.write_text(f'[database]\nconnection = {self.urls[node]}\n')
-        process = subprocess.Popen(
+        program = 'from keystone.cmd import manage; manage.main()'
+        return process.finish(
             [
-                sys.executable, '-P', '-Wignore', '-c', MANAGE,
-                '--config-file', str(file), 'revocation_prune',
+                sys.executable, '-P', '-Wignore', '-c', program,
+                '--config-file', file, 'revocation_prune',
                 '--until-complete', '--batch-size=20', f'--sleep={pause}',
             ],
-            env={**os.environ, 'PYTHONPATH': str(base.tree())},
-            stdout=subprocess.PIPE,
+            env={'PYTHONPATH': str(base.tree())},
             stderr=subprocess.STDOUT,
-            stdin=subprocess.PIPE,
-            text=True,
         )  # fmt: skip
-        self.addCleanup(process.stdin.close)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
 
     def test_commits_out_of_id_order(self):
         here, there = self.on(0), self.on(1)

@@ -9,7 +9,6 @@ distribution. ``KS_SECONDS`` sets how long.
 import datetime
 import os
 import time
-import uuid
 
 import sqlalchemy
 
@@ -24,6 +23,7 @@ REVOKERS = 8
 PATIENCE = 60
 BATCH = 50  # of the service
 AGE = datetime.timedelta(days=30)
+SECOND = datetime.timedelta(seconds=1)
 
 BACKENDS = (
     'dogpile.cache.memcached',
@@ -32,59 +32,33 @@ BACKENDS = (
 )
 
 
-class _PruneTests(base.ServerMixin):
+class _PruneTests(base.DatabaseMixin):
     """What holds on each database; a subclass names it."""
-
-    def setUp(self):
-        super().setUp()
-        self.url = self.server.url(f'k{uuid.uuid4().hex}')
-        self.engine = sqlalchemy.create_engine(self.url)
-        self.addCleanup(self.engine.dispose)
 
     def start(self, number, *args, **kwargs):
         """Start workers at once, and wait for all of them."""
         kwargs.setdefault('prune_interval', 0)
         # The first makes the table.
-        made = [base.Worker(self.url, *args, **kwargs).ready()]
-        made += [
-            base.Worker(self.url, *args, **kwargs) for _ in range(number - 1)
+        first = self.launch(self.url, *args, **kwargs).ready()
+        others = [
+            self.launch(self.url, *args, **kwargs) for _ in range(number - 1)
         ]
-        for worker in made:
-            self.addCleanup(worker.stop)
-        return [made[0], *(worker.ready() for worker in made[1:])]
+        return [first, *(worker.ready() for worker in others)]
 
-    def write(self, number, user_id, age=AGE, connection=None):
-        """Write rows, each of a second of its own."""
-        if connection is None:
-            with self.engine.begin() as connection:
-                self.write(number, user_id, age, connection)
-            return
-        now = datetime.datetime.now(datetime.UTC).replace(
-            microsecond=0, tzinfo=None
-        )
-        statement = sqlalchemy.text(
-            'INSERT INTO revocation_event (user_id, issued_before, '
-            'revoked_at) VALUES (:user_id, :moment, :moment)'
-        )
-        for first in range(0, number, 5000):
-            connection.execute(
-                statement,
-                [
-                    {
-                        'user_id': user_id,
-                        'moment': now
-                        - age
-                        - datetime.timedelta(seconds=count),
-                    }
-                    for count in range(first, min(first + 5000, number))
-                ],
-            )
+    def some(self, number, user_id, age=AGE):
+        """Rows, each of a second of its own."""
+        row = self.row(-age.total_seconds(), user_id=user_id)
+        return [
+            {**row, 'revoked_at': row['revoked_at'] - count * SECOND}
+            for count in range(number)
+        ]
+
+    def write_some(self, *args):
+        self.write(self.engine, *self.some(*args))
 
     def rows(self, condition='true'):
         with self.engine.connect() as connection:
-            return connection.exec_driver_sql(
-                f'SELECT count(*) FROM revocation_event WHERE {condition}'
-            ).scalar()
+            return self.count(connection, condition)
 
     def expired(self):
         with self.engine.connect() as connection:
@@ -100,7 +74,7 @@ class _PruneTests(base.ServerMixin):
         workers = self.start(PRUNERS + REVOKERS, prune_interval=1)
         pruners, revokers = workers[:PRUNERS], workers[PRUNERS:]
         backlog = 2000 * SECONDS
-        self.write(backlog, 'backlog')
+        self.write_some(backlog, 'backlog')
         before = self.trouble()
 
         for pruner in pruners:
@@ -134,8 +108,8 @@ class _PruneTests(base.ServerMixin):
     def test_an_open_batch_is_in_nobodys_way(self):
         for backlog in (20, 20_000):
             holder, other = self.start(2)
-            self.write(backlog, 'backlog')
-            self.write(5, 'live', datetime.timedelta(0))
+            self.write_some(backlog, 'backlog')
+            self.write_some(5, 'live', datetime.timedelta(0))
             before = self.trouble()
 
             self.assertEqual('holding', holder.ask('hold', 10))
@@ -157,11 +131,11 @@ class _PruneTests(base.ServerMixin):
     def test_an_open_revocation_is_not_waited_for(self):
         (worker,) = self.start(1)
         for backlog in (1, 20, 300):
-            self.write(backlog, 'backlog')
+            self.write_some(backlog, 'backlog')
             before = self.trouble()
             with self.engine.begin() as connection:
-                self.write(
-                    5, 'open', datetime.timedelta(0), connection=connection
+                self.insert(
+                    connection, *self.some(5, 'open', datetime.timedelta(0))
                 )
 
                 self.assertEqual(
@@ -175,8 +149,8 @@ class _PruneTests(base.ServerMixin):
 
     def test_killed_in_the_middle(self):
         holder, other = self.start(2)
-        self.write(300, 'backlog')
-        self.write(5, 'live', datetime.timedelta(0))
+        self.write_some(300, 'backlog')
+        self.write_some(5, 'live', datetime.timedelta(0))
         self.assertEqual('holding', holder.ask('hold', 100))
 
         holder.kill()
@@ -197,7 +171,7 @@ class _PruneTests(base.ServerMixin):
     def test_a_batch_reads_only_what_it_deletes(self):
         (worker,) = self.start(1)
         for backlog in (1000, 50_000):
-            self.write(backlog, 'backlog')
+            self.write_some(backlog, 'backlog')
             found, settings = worker.ask('cost', 100)
             self.assertCost(100, found)
             self.assertEqual(self.usual_settings(), settings)
@@ -205,13 +179,12 @@ class _PruneTests(base.ServerMixin):
             self.drop()
 
     def test_one_of_those_that_share_a_cache(self):
-        with memcached.Memcached() as cache:
-            for backend in BACKENDS:
-                workers = self.start(
-                    3, cache.address, backend, prune_interval=1000
-                )
-                self.assertPruners(1, workers)
-                cache.flush()
+        for backend in BACKENDS:
+            workers = self.start(
+                3, self.cache.address, backend, prune_interval=1000
+            )
+            self.assertPruners(1, workers)
+            self.cache.flush()
 
     def test_each_of_those_that_share_none(self):
         self.assertPruners(3, self.start(3, prune_interval=1000))
@@ -226,7 +199,7 @@ class _PruneTests(base.ServerMixin):
 
     def assertPruners(self, number, workers):
         """``number`` of these workers prune after two revocations each."""
-        self.write(1000, 'backlog')
+        self.write_some(1000, 'backlog')
         for _ in range(2):
             for worker in workers:
                 self.assertIsNone(worker.ask('revoke', {'user_id': 'a'}))

@@ -7,9 +7,6 @@ distribution. Nothing revoked may pass once the bound is over, nothing that is
 not revoked may be refused, and no worker may end.
 """
 
-import os
-import signal
-import threading
 import time
 import uuid
 
@@ -25,35 +22,8 @@ ROWS = 100_000
 PATIENCE = 30
 
 
-def kill(server):
-    """End a server's process, and leave its files."""
-    os.kill(server.pid, signal.SIGKILL)
-    server._process.wait(PATIENCE)
-
-
-def revive(server):
-    """Start a killed server again, on its port and with its files."""
-    server._process = server._spawn(server._command())
-    while not server._answers():
-        time.sleep(0.05)
-
-
-class _ReplicaTests(base.ServerMixin):
+class _ReplicaTests(base.DatabaseMixin):
     """What holds on each database; a subclass names it."""
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.cache = memcached.Memcached()
-        cls.cache.start()
-        cls.addClassCleanup(cls.cache.stop)
-
-    def setUp(self):
-        super().setUp()
-        self.url = self.server.url(f'k{uuid.uuid4().hex}')
-        self.engine = sqlalchemy.create_engine(self.url)
-        self.addCleanup(self.engine.dispose)
-        self.cache.flush()
 
     def workers(self, number=2, **revoke):
         made = [
@@ -65,9 +35,8 @@ class _ReplicaTests(base.ServerMixin):
             self.assertValid(worker, user_id='nobody')
         return made
 
-    def write(self, seconds=0, **values):
-        with self.engine.begin() as connection:
-            self.insert(connection, self.row(seconds, **values))
+    def write_row(self, seconds=0, **values):
+        self.write(self.engine, self.row(seconds, **values))
 
     def run_sql(self, statement):
         with self.engine.begin() as connection:
@@ -75,26 +44,17 @@ class _ReplicaTests(base.ServerMixin):
 
     def test_revoked_on_one_refused_on_the_other_at_once(self):
         one, other = self.workers()
-        for number in range(ROUNDS):
-            audit_id = f'audit {number}'
-            self.assertValid(other, audit_id=audit_id)
-            self.assertIsNone(one.revoke(audit_id=audit_id))
-            self.assertRevoked(other, audit_id=audit_id)
-            one, other = other, one
+        self.run_rounds(one, other, ROUNDS, 'audit_id')
         # The last to check, which has read them all.
         self.assertEqual(ROUNDS, one.ask('status')[0])
 
     def test_without_a_shared_cache(self):
         one, other = (self.worker(self.url) for _ in range(2))
-        for number in range(ROUNDS // 5):
-            audit_id = f'audit {number}'
-            self.assertValid(other, audit_id=audit_id)
-            self.assertIsNone(one.revoke(audit_id=audit_id))
-            self.assertRevoked(other, audit_id=audit_id)
+        self.run_rounds(one, other, ROUNDS // 5, 'audit_id')
 
     def test_row_without_a_stamp(self):
         one, other = self.workers()
-        self.write(user_id='a')
+        self.write_row(user_id='a')
         time.sleep(base.BOUND)
         self.assertRevoked(one, user_id='a')
         self.assertRevoked(other, user_id='a')
@@ -102,7 +62,7 @@ class _ReplicaTests(base.ServerMixin):
     def test_commits_out_of_id_order(self):
         self.workers_table()
         # Each revocation prunes, and locks the first row it leaves.
-        self.write(-600, user_id='old')
+        self.write_row(-600, user_id='old')
         one, other = self.workers()
         for number in range(20):
             early, late = f'early {number}', f'late {number}'
@@ -119,7 +79,7 @@ class _ReplicaTests(base.ServerMixin):
         one, other = self.workers()
         for seconds in (5, -5, 0, 5, -5, 3, -4):
             user_id = uuid.uuid4().hex
-            self.write(seconds, user_id=user_id)
+            self.write_row(seconds, user_id=user_id)
             one.ask('invalidate')
             self.assertRevoked(other, user_id=user_id)
             self.assertRevoked(one, user_id=user_id)
@@ -179,11 +139,11 @@ class _ReplicaTests(base.ServerMixin):
     def test_rows_deleted_by_an_operator(self):
         for number in range(10):
             self.workers_table()
-            self.write(-600, user_id=f'old {number}')
+            self.write_row(-600, user_id=f'old {number}')
         (one,) = self.workers(1, recount_interval=1)
         self.assertRevoked(one, user_id='old 3')
         # Rows of the last minute are not counted: they may be on their way.
-        self.write(user_id='new')
+        self.write_row(user_id='new')
         self.run_sql("DELETE FROM revocation_event WHERE user_id = 'old 3'")
         self.eventually('valid', one, PATIENCE, user_id='old 3')
         self.assertRevoked(one, user_id='old 4')
@@ -196,7 +156,7 @@ class _ReplicaTests(base.ServerMixin):
 
     def test_table_truncated(self):
         self.workers_table()
-        self.write(-600, user_id='old')
+        self.write_row(-600, user_id='old')
         one, other = self.workers(recount_interval=1)
         for number in range(5):
             one.revoke(user_id=f'before {number}')
@@ -226,14 +186,14 @@ class _ReplicaTests(base.ServerMixin):
         one, other = self.workers()
         one.revoke(user_id='before')
         self.assertRevoked(other, user_id='before')
-        kill(self.cache)
+        self.cache.kill()
         try:
             self.assertIsNone(one.revoke(user_id='without'))
             self.assertRevoked(other, user_id='without')
             self.assertRevoked(other, user_id='before')
             self.assertValid(other, user_id='c')
         finally:
-            revive(self.cache)
+            self.cache.revive()
         # A client may take a while to see that the server is back, and
         # reads another stamp than its peers until then.
         for number in range(10):
@@ -262,7 +222,7 @@ class _ReplicaTests(base.ServerMixin):
             self.assertRevoked(worker, user_id='a')
         # These servers write a commit to their files a second later.
         time.sleep(2)
-        kill(self.server)
+        self.server.kill()
         try:
             self.assertRevoked(patient, user_id='a')
             self.assertValid(patient, user_id='b')
@@ -272,7 +232,7 @@ class _ReplicaTests(base.ServerMixin):
                 self.assertStartsWith('failed', one.check(user_id=user_id))
         finally:
             self.engine.dispose()
-            revive(self.server)
+            self.server.revive()
         self.eventually('revoked', other, PATIENCE, user_id='a')
         self.eventually('revoked', one, PATIENCE, user_id='a')
         self.assertValid(other, user_id='b')
@@ -284,31 +244,8 @@ class _ReplicaTests(base.ServerMixin):
         self.assertEqual(start, text[: len(start)])
 
     def test_many_writers(self):
-        workers = self.workers(3)
-        watcher = workers.pop()
-        done = []
-
-        def revoke(worker, name):
-            for number in range(100):
-                user_id = f'{name} {number}'
-                worker.revoke(user_id=user_id)
-                done.append(user_id)
-
-        threads = [
-            threading.Thread(target=revoke, args=(worker, str(name)))
-            for name, worker in enumerate(workers)
-        ]
-        for thread in threads:
-            thread.start()
-        checked = 0
-        while checked < 200:
-            if len(done) > checked:
-                # Its revocation was answered before this check began.
-                self.assertRevoked(watcher, user_id=done[checked])
-                checked += 1
-            self.assertValid(watcher, user_id='nobody')
-        for thread in threads:
-            thread.join(PATIENCE)
+        *writers, watcher = self.workers(3)
+        self.run_writers(writers, [watcher], 100)
 
     def test_load_of_many_rows(self):
         self.workers_table()

@@ -19,10 +19,7 @@ class _Stored:
 
     def start(self):
         """Start a server that ends with the test."""
-        server = self.kind()
-        server.start()
-        self.addCleanup(server.stop)
-        return server
+        return self.enterContext(self.kind())
 
     def of_each_backend(self, but=()):
         """Two workers with each backend that knows the kind of server."""
@@ -98,9 +95,10 @@ class MemcachedStoredTests(_Stored, test_cache_lifetimes.LifetimeTestCase):
                     backend,
                     {
                         'memcache_dead_retry': 1,
-                        'memcache_servers': (
-                            f'{self.server.address},{second.address}'
-                        ),
+                        'memcache_servers': [
+                            self.server.address,
+                            second.address,
+                        ],
                     },
                 )
                 for _ in range(2)
