@@ -7,6 +7,7 @@ import http.client
 from patchset import child
 from patchset import wsgi
 from patchset.services import server
+from patchset.walk import node
 
 MODULES = '/usr/lib/apache2/modules'
 
@@ -85,13 +86,5 @@ class Apache(server.Server):
         }
 
     def _answers(self):
-        connection = http.client.HTTPConnection(
-            '127.0.0.1', self.port, timeout=self.patience
-        )
-        try:
-            connection.request('GET', '/v3')
-            return connection.getresponse().status == http.client.OK
-        except OSError:
-            return False
-        finally:
-            connection.close()
+        answer = node.Node(self.name, lambda: self.port).ask('GET', '')
+        return answer.status == http.client.OK

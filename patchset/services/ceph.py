@@ -6,11 +6,9 @@ import contextlib
 import http.client
 import json
 import shutil
-import subprocess
 import uuid
 
 from patchset import child
-from patchset import errors
 from patchset.services import server
 
 _COMMON = {
@@ -59,11 +57,14 @@ class _Daemon(server.Server):
 
     def _ask(self, *words):
         """What the process says of itself; None while it does not answer."""
-        done = _ceph('--admin-daemon', self.socket, *words)
+        done = self._ceph('--admin-daemon', self.socket, *words)
         try:
             return json.loads(done.stdout)
         except ValueError:
             return None
+
+    def _ceph(self, *words):
+        return self._talk([child.find('ceph'), *words], timeout=60)
 
     def _configure(self, *options):
         """Write the configuration, which is read from nowhere else."""
@@ -87,13 +88,11 @@ class Monitor(_Daemon):
 
         :raises patchset.errors.Error: the monitor's own message
         """
-        done = _ceph(
+        done = self._ceph(
             '-c', self.folder / 'ceph.conf', '--connect-timeout', '20',
             *words, '--format', 'json',
         )  # fmt: skip
-        if done.returncode:
-            raise errors.Error(f'ceph: {done.stderr.strip()}')
-        return json.loads(done.stdout or 'null')
+        return json.loads(self._checked(done) or 'null')
 
     def _command(self):
         # The address is part of the data, so each port has data of its own.
@@ -209,12 +208,3 @@ def cluster(folder=None):
     """A :class:`Monitor` and its OSD; both are gone at the end."""
     with Monitor(folder) as monitor, ObjectStore(monitor, folder):
         yield monitor
-
-
-def _ceph(*words):
-    return subprocess.run(
-        [str(word) for word in (child.find('ceph'), *words)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )

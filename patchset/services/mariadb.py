@@ -2,12 +2,9 @@
 
 """A private MariaDB server."""
 
-import secrets
 import signal
-import subprocess
 
 from patchset import child
-from patchset import errors
 from patchset.services import server
 
 # Some machines and containers let a program have little of the kernel's own.
@@ -21,43 +18,23 @@ _RELAXED = (
 )
 
 
-class MariaDB(server.Server):
-    """A MariaDB server with one user, who may do everything.
-
-    :param folder: where to make the server's temporary folder
-    :param durable: write to disk at each commit, as a production server
-        does; off, commits cost less than they will in production
-    """
+class MariaDB(server.Database):
+    """A MariaDB server."""
 
     name = 'mariadb'
     users = ('mysql', 'nobody')
     # Nothing of it is kept, so there is nothing to shut down in order.
     stop_signal = signal.SIGKILL
 
-    def __init__(self, folder=None, durable=False):
-        super().__init__(folder)
-        self._durable = durable
-        self._password = secrets.token_hex(16)
-
     @property
     def admin_url(self):
         """SQLAlchemy URL without a database."""
-        return (
-            f'mysql+pymysql://keystone:{self._password}@127.0.0.1:{self.port}/'
-        )
+        return f'mysql+pymysql://keystone:{self._password}@{self.address}/'
 
     def url(self, database):
         """SQLAlchemy URL of a database, which is made if it is missing."""
         self.query(f'CREATE DATABASE IF NOT EXISTS `{database}`')
         return f'{self.admin_url}{database}'
-
-    def query(self, statement, database=None):
-        """Result of one SQL statement: a list of lists of strings.
-
-        :raises patchset.errors.Error: the server's own message
-        """
-        done = self._checked(self._ask(statement, database))
-        return [line.split('\t') for line in done.stdout.splitlines()]
 
     def dump(self, database, path):
         """Write a database into a file, as SQL.
@@ -66,7 +43,7 @@ class MariaDB(server.Server):
         """
         words = [*self._account('mariadb-dump'), database]
         with open(path, 'w') as file:
-            self._checked(self._talk(words, stdout=file))
+            self._checked(self._as_user(words, stdout=file))
 
     def load(self, database, path):
         """Fill a database from what :meth:`dump` wrote.
@@ -74,26 +51,16 @@ class MariaDB(server.Server):
         :raises patchset.errors.Error: the server's own message
         """
         with open(path) as file:
-            self._checked(self._talk([*self._client(), database], stdin=file))
+            words = [*self._client(), database]
+            self._checked(self._as_user(words, stdin=file))
 
     def _ask(self, statement, database=None):
         words = [f'--database={database}'] if database else []
-        return self._talk([*self._client(), *words, f'--execute={statement}'])
+        words = [*self._client(), *words, f'--execute={statement}']
+        return self._as_user(words)
 
-    @staticmethod
-    def _checked(done):
-        if done.returncode:
-            raise errors.Error(f'mariadb: {done.stderr.strip()}')
-        return done
-
-    def _talk(self, words, **files):
-        return subprocess.run(
-            words,
-            env={'MYSQL_PWD': self._password},
-            stderr=subprocess.PIPE,
-            text=True,
-            **{'stdout': subprocess.PIPE, **files},
-        )
+    def _as_user(self, words, **files):
+        return self._talk(words, env={'MYSQL_PWD': self._password}, **files)
 
     def _client(self):
         return [*self._account('mariadb'), '--batch', '--skip-column-names']
@@ -140,6 +107,3 @@ class MariaDB(server.Server):
             '--max-connections=500',
             *(() if self._durable else _RELAXED),
         ]  # fmt: skip
-
-    def _answers(self):
-        return self._ask('SELECT 1').returncode == 0

@@ -29,11 +29,6 @@ class Memcached(server.Server):
         self._megabytes = megabytes
 
     @property
-    def address(self):
-        """``HOST:PORT`` of the server."""
-        return f'127.0.0.1:{self.port}'
-
-    @property
     def url(self):
         """The address as ``memcached://HOST:PORT``."""
         return f'memcached://{self.address}'

@@ -3,12 +3,9 @@
 """A private PostgreSQL server."""
 
 import pathlib
-import secrets
 import signal
-import subprocess
 
 from patchset import child
-from patchset import errors
 from patchset.services import server
 
 # A test's data need not survive a power cut.
@@ -19,12 +16,10 @@ _RELAXED = {
 }
 
 
-class PostgreSQL(server.Server):
-    """A PostgreSQL server with one user, who may do everything.
+class PostgreSQL(server.Database):
+    """A PostgreSQL server.
 
-    :param folder: where to make the server's temporary folder
-    :param durable: write to disk at each commit, as a production server
-        does; off, commits cost less than they will in production
+    :param settings: {name: value} on top of the server's own
     """
 
     name = 'postgresql'
@@ -33,10 +28,8 @@ class PostgreSQL(server.Server):
     stop_signal = signal.SIGQUIT
 
     def __init__(self, folder=None, durable=False, settings=None):
-        super().__init__(folder)
-        self._durable = durable
+        super().__init__(folder, durable)
         self._settings = settings or {}
-        self._password = secrets.token_hex(16)
 
     @property
     def admin_url(self):
@@ -50,34 +43,20 @@ class PostgreSQL(server.Server):
             self.query(f'CREATE DATABASE "{database}"')
         return self._url(database)
 
-    def query(self, statement, database='postgres'):
-        """Result of one SQL statement: a list of lists of strings.
-
-        :raises patchset.errors.Error: the server's own message
-        """
-        done = self._ask(statement, database)
-        if done.returncode:
-            raise errors.Error(f'postgresql: {done.stderr.strip()}')
-        return [line.split('\t') for line in done.stdout.splitlines()]
-
     def _url(self, database):
-        return (
-            f'postgresql+psycopg2://keystone:{self._password}'
-            f'@127.0.0.1:{self.port}/{database}'
-        )
+        account = f'keystone:{self._password}@{self.address}'
+        return f'postgresql+psycopg2://{account}/{database}'
 
-    def _ask(self, statement, database='postgres'):
-        return subprocess.run(
+    def _ask(self, statement, database=None):
+        return self._talk(
             [
                 program('psql'), '--no-psqlrc', '--no-align',
                 '--tuples-only', '--quiet', '--field-separator=\t',
                 '--host=127.0.0.1', f'--port={self.port}',
-                '--username=keystone', f'--dbname={database}',
+                '--username=keystone', f'--dbname={database or "postgres"}',
                 f'--command={statement}',
             ],
             env={'PGPASSWORD': self._password},
-            capture_output=True,
-            text=True,
         )  # fmt: skip
 
     def _prepare(self):
@@ -104,9 +83,6 @@ class PostgreSQL(server.Server):
         for name, value in settings.items():
             words += ['-c', f'{name}={value}']
         return words
-
-    def _answers(self):
-        return self._ask('SELECT 1').returncode == 0
 
 
 def program(name):

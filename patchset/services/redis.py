@@ -3,10 +3,8 @@
 """A private Redis server."""
 
 import signal
-import subprocess
 
 from patchset import child
-from patchset import errors
 from patchset.services import server
 
 
@@ -20,41 +18,30 @@ class Redis(server.Server):
     users = ('redis', 'nobody')
     stop_signal = signal.SIGKILL
 
-    @property
-    def address(self):
-        """``HOST:PORT`` of the server."""
-        return f'127.0.0.1:{self.port}'
-
     def query(self, *words):
         """Lines of the answer to one command.
 
         :raises patchset.errors.Error: the server's own message
         """
-        done = self._ask(*words)
-        if done.returncode:
-            reason = done.stderr.strip() or done.stdout.strip()
-            raise errors.Error(f'redis: {reason}')
-        return done.stdout.splitlines()
+        return self._checked(self._ask(*words)).splitlines()
 
     def flush(self):
         """Forget everything that is stored."""
         self.query('FLUSHALL')
 
     def _ask(self, *words):
-        return subprocess.run(
+        return self._talk(
             [
-                child.find('redis-cli'), '-h', '127.0.0.1',
-                '-p', str(self.port), '-e', *words,
+                child.find('redis-cli'), '-h', '127.0.0.1', '-p', self.port,
+                '-e', *words,
             ],
-            capture_output=True,
-            text=True,
             errors='surrogateescape',
         )  # fmt: skip
 
     def _command(self):
         return [
             child.find('redis-server'), '--bind', '127.0.0.1',
-            '--port', str(self.port), '--dir', self.folder,
+            '--port', self.port, '--dir', self.folder,
             '--save', '', '--appendonly', 'no', '--daemonize', 'no',
         ]  # fmt: skip
 

@@ -7,9 +7,11 @@ import os
 import pathlib
 import pwd
 import re
+import secrets
 import shutil
 import signal
 import socket
+import subprocess
 import tempfile
 import time
 
@@ -22,9 +24,7 @@ TRIES = 3  # ports to try: another program may take one in between
 
 def free_port():
     """An unused TCP port of the loopback interface."""
-    with socket.socket() as one:
-        one.bind(('127.0.0.1', 0))
-        return one.getsockname()[1]
+    return free_ports(1)[0]
 
 
 def free_ports(count):
@@ -74,6 +74,11 @@ class Server:
     def pid(self):
         """Process id of the running server."""
         return self._process.pid
+
+    @property
+    def address(self):
+        """``HOST:PORT`` of the server."""
+        return f'127.0.0.1:{self.port}'
 
     @property
     def is_running(self):
@@ -169,6 +174,24 @@ class Server:
                 env=self._variables(), stdout=log, stderr=log,
             )  # fmt: skip
 
+    def _talk(self, command, **options):
+        """Run a client of the server; the finished process, with text."""
+        options = {'stdout': subprocess.PIPE, **options}
+        words = [str(word) for word in command]
+        return subprocess.run(
+            words, stderr=subprocess.PIPE, text=True, **options
+        )
+
+    def _checked(self, done):
+        """What a client printed.
+
+        :raises patchset.errors.Error: it failed; the server's own message
+        """
+        if done.returncode:
+            reason = (done.stderr or done.stdout or '').strip()
+            raise errors.Error(f'{self.name}: {reason}')
+        return done.stdout
+
     def _run(self, command):
         """Run a command to its end as the server's user."""
         self._process = self._spawn(command)
@@ -207,3 +230,32 @@ class Server:
     def _answers(self):
         """Whether this very server, and no other, answers on the port."""
         raise NotImplementedError
+
+
+class Database(Server):
+    """A database server with one user, who may do everything.
+
+    :param folder: where to make the server's temporary folder
+    :param durable: write to disk at each commit, as a production server
+        does; off, commits cost less than they will in production
+    """
+
+    def __init__(self, folder=None, durable=False):
+        super().__init__(folder)
+        self._durable = durable
+        self._password = secrets.token_hex(16)
+
+    def query(self, statement, database=None):
+        """Result of one SQL statement: a list of lists of strings.
+
+        :raises patchset.errors.Error: the server's own message
+        """
+        lines = self._checked(self._ask(statement, database)).splitlines()
+        return [line.split('\t') for line in lines]
+
+    def _ask(self, statement, database=None):
+        """Make one SQL statement; the finished client."""
+        raise NotImplementedError
+
+    def _answers(self):
+        return self._ask('SELECT 1').returncode == 0

@@ -3,10 +3,8 @@
 """A private OpenLDAP server."""
 
 import secrets
-import subprocess
 
 from patchset import child
-from patchset import errors
 from patchset.services import server
 
 SUFFIX = 'dc=example,dc=org'
@@ -48,16 +46,14 @@ class Slapd(server.Server):
     @property
     def url(self):
         """The address as ``ldap://HOST:PORT``."""
-        return f'ldap://127.0.0.1:{self.port}'
+        return f'ldap://{self.address}'
 
     def change(self, text):
         """Carry out the changes of an LDIF text, in order.
 
         :raises patchset.errors.Error: one is refused: the server's message
         """
-        done = self._ask('ldapmodify', '-a', text=text)
-        if done.returncode:
-            raise errors.Error(f'slapd: {done.stderr.strip()}')
+        self._checked(self._ask('ldapmodify', '-a', text=text))
 
     def start(self):
         """Start the server and add the entry of the suffix."""
@@ -73,14 +69,12 @@ class Slapd(server.Server):
         self.change(f'dn: {subtree(name)}\nobjectClass: organizationalUnit')
 
     def _ask(self, program, *words, text=''):
-        return subprocess.run(
+        return self._talk(
             [
                 child.find(program), '-x', '-H', self.url,
                 '-D', ADMINISTRATOR, '-w', self.password, *words,
             ],
             input=text,
-            capture_output=True,
-            text=True,
         )  # fmt: skip
 
     def _prepare(self):
