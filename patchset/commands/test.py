@@ -56,6 +56,11 @@ PARTS = (
     'tempest', 'workers', 'walk',
 )  # fmt: skip
 STOCK = ('areas', 'live')  # what of it the stock tree can run
+# What is about the patched tree alone.
+PATCHED = (
+    'quick', 'unit', 'performance', 'functional', 'proof', 'commits',
+    'workers', 'walk',
+)  # fmt: skip
 NO_TESTS = ('lint', 'docs')  # checks, which an expression does not narrow
 OF_TOPICS = ('proof', 'commits')
 RECORDED = ('upstream', 'tempest')
@@ -193,6 +198,9 @@ def split(words, default=DEFAULT):
 def _check(args, parts, expression):
     if args.concurrency < 1:
         raise errors.UsageError('--concurrency: must be 1 or greater')
+    for part in parts:
+        if args.stock and part in PATCHED:
+            raise errors.UsageError(f'{part}: not available with --stock')
     if args.topics and not set(parts) <= set(OF_TOPICS):
         raise errors.UsageError('--topic requires the part commits or proof')
     whole = args.stock and set(parts) <= set(RECORDED) and not expression

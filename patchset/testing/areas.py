@@ -8,7 +8,6 @@ part ``upstream`` runs them all.
 
 import pathlib
 
-from patchset import environment
 from patchset import trees
 from patchset.testing import stestr
 
@@ -46,15 +45,10 @@ def run(options):
     :param options: a :class:`patchset.testing.options.Options`
     :returns: a :class:`patchset.testing.results.Result`
     """
-    venv = environment.Environment(options.pin.release, 'test').ensure()
     tree = trees.get(options.pin, options.stock)
-    suite = stestr.Suite(
-        options.label('areas'), venv, tree,
-        modules=modules(tree),
-        quick=True,
-    )  # fmt: skip
-    report = suite.run(options.expression, concurrency=options.concurrency)
-    return report.result
+    return stestr.run(
+        options, 'areas', tree, modules=modules(tree), quick=True
+    ).result
 
 
 def modules(tree):

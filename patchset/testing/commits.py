@@ -11,8 +11,6 @@ import tempfile
 
 from patchset import dependencies
 from patchset import egg_info
-from patchset import environment
-from patchset import errors
 from patchset import export
 from patchset import paths
 from patchset import progress
@@ -32,9 +30,6 @@ def run(options):
     :param options: a :class:`patchset.testing.options.Options`
     :returns: a :class:`patchset.testing.results.Result`
     """
-    if options.stock:
-        raise errors.UsageError('commits: the stock tree is one commit')
-    venv = environment.Environment(options.pin.release, 'test').ensure()
     topics = series.load(options.pin.release)
     chosen = options.chosen(topics)
     total = results.Result()
@@ -46,16 +41,11 @@ def run(options):
         for number, topic in enumerate(chosen, 1):
             clone.make(export.closure(topics, [topic.name]))
             egg_info.write(tree, options.pin.local_version)
-            suite = stestr.Suite(
-                options.label('commits'), venv, tree,
+            result = stestr.run(
+                options, 'commits', tree,
                 modules=[*areas.modules(tree), *proof.tests(topic)],
                 quick=True,
-            )  # fmt: skip
-            report = suite.run(
-                options.expression, concurrency=options.concurrency
-            )
-            total += report.result
-            progress.say(
-                f'{number} of {len(chosen)}: {topic.name}: {report.result}'
-            )
+            ).result  # fmt: skip
+            total += result
+            progress.say(f'{number} of {len(chosen)}: {topic.name}: {result}')
     return total

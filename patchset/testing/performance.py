@@ -2,8 +2,6 @@
 
 """Performance tests of the patch set, which count operations."""
 
-from patchset import environment
-from patchset import errors
 from patchset import trees
 from patchset.testing import results
 from patchset.testing import stestr
@@ -18,14 +16,6 @@ def run(options):
     :param options: a :class:`patchset.testing.options.Options`
     :returns: a :class:`patchset.testing.results.Result`
     """
-    if options.stock:
-        raise errors.UsageError('performance: not available with --stock')
-    venv = environment.Environment(options.pin.release, 'test').ensure()
-    tree = trees.get(options.pin)
-    if not (tree / FOLDER).is_dir():
+    if not (trees.get(options.pin) / FOLDER).is_dir():
         return results.Result()
-    suite = stestr.Suite(
-        options.label('performance'), venv, tree, folder=FOLDER
-    )
-    report = suite.run(options.expression, concurrency=options.concurrency)
-    return report.result
+    return stestr.run(options, 'performance', folder=FOLDER).result

@@ -13,8 +13,6 @@ import shutil
 import tempfile
 
 from patchset import egg_info
-from patchset import environment
-from patchset import errors
 from patchset import paths
 from patchset import progress
 from patchset import series
@@ -32,9 +30,6 @@ def run(options):
     :param options: a :class:`patchset.testing.options.Options`
     :returns: a :class:`patchset.testing.results.Result`
     """
-    if options.stock:
-        raise errors.UsageError('proof: not available with --stock')
-    venv = environment.Environment(options.pin.release, 'test').ensure()
     topics = [
         topic
         for topic in options.chosen(series.load(options.pin.release))
@@ -43,13 +38,12 @@ def run(options):
     with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
         tree = pathlib.Path(temporary) / 'keystone'
         unpatched(options.pin, tree)
-        suite = stestr.Suite(
-            options.label('proof'), venv, tree,
+        report = stestr.run(
+            options, 'proof', tree,
             sets={topic.name: tests(topic) for topic in topics},
             quiet=True,
             quick=True,
         )  # fmt: skip
-        report = suite.run(options.expression, concurrency=options.concurrency)
     total = results.Result()
     for topic in topics:
         total += judge(topic, report, bool(options.expression))

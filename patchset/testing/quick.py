@@ -9,12 +9,9 @@ with MariaDB, memcached and uWSGI.
 
 import dataclasses
 
-from patchset import environment
-from patchset import errors
 from patchset import paths
 from patchset import progress
 from patchset import series
-from patchset import trees
 from patchset.testing import checks
 from patchset.testing import lint
 from patchset.testing import live
@@ -39,8 +36,6 @@ def run(options):
     :param options: a :class:`patchset.testing.options.Options`
     :returns: a :class:`patchset.testing.results.Result`
     """
-    if options.stock:
-        raise errors.UsageError('quick: not available with --stock')
     topics = dataclasses.replace(options, topics=TOPICS)
     smoke = dataclasses.replace(
         options, expression=stestr.both(LIVE, options.expression)
@@ -67,16 +62,6 @@ def form(options):
 
 def unit(options):
     """Run the tests of the topics in the patched tree."""
-    venv = environment.Environment(options.pin.release, 'test').ensure()
-    suite = stestr.Suite(
-        options.label('quick'), venv, trees.get(options.pin),
-        modules=[
-            name
-            for topic in options.chosen(series.load(options.pin.release))
-            for name in proof.tests(topic)
-        ],
-        quick=True,
-    )  # fmt: skip
-    return suite.run(
-        options.expression, concurrency=options.concurrency
-    ).result
+    topics = options.chosen(series.load(options.pin.release))
+    modules = [name for topic in topics for name in proof.tests(topic)]
+    return stestr.run(options, 'quick', modules=modules, quick=True).result

@@ -2,12 +2,9 @@
 
 """Unit tests of the tooling and of the patch set."""
 
-from patchset import environment
-from patchset import errors
 from patchset import paths
 from patchset import progress
 from patchset import trees
-from patchset.testing import results
 from patchset.testing import stestr
 
 PACKAGES = ('test',)  # profiles of bindep.txt
@@ -20,25 +17,16 @@ def run(options):
     :param options: a :class:`patchset.testing.options.Options`
     :returns: a :class:`patchset.testing.results.Result`
     """
-    if options.stock:
-        raise errors.UsageError('unit: not available with --stock')
-    venv = environment.Environment(options.pin.release, 'test').ensure()
-    tree = trees.get(options.pin)
-    total = results.Result()
-    for name, suite in {
-        'tooling': stestr.Suite(
-            'unit-tooling', venv, paths.ROOT, folder='patchset/tests'
-        ),
-        'overlay': stestr.Suite(
-            options.label('unit'), venv, tree,
-            modules=added(tree, trees.get(options.pin, stock=True)),
-            quick=True,
-        ),
-    }.items():  # fmt: skip
-        report = suite.run(options.expression, concurrency=options.concurrency)
-        progress.say(f'unit, {name}: {report.result}')
-        total += report.result
-    return total
+    tree, stock = trees.get(options.pin), trees.get(options.pin, stock=True)
+    tooling = stestr.run(
+        options, 'unit-tooling', paths.ROOT, folder='patchset/tests'
+    ).result
+    progress.say(f'unit, tooling: {tooling}')
+    overlay = stestr.run(
+        options, 'unit', tree, modules=added(tree, stock), quick=True
+    ).result
+    progress.say(f'unit, overlay: {overlay}')
+    return tooling + overlay
 
 
 def added(tree, stock):

@@ -10,14 +10,12 @@ import re
 import fixtures
 import testtools
 
-from patchset import errors
 from patchset import pins
 from patchset import series
 from patchset import upstream
 from patchset.commands import test
 from patchset.testing import areas
 from patchset.testing import live
-from patchset.testing import options
 from patchset.testing import proof
 from patchset.testing import quick
 from patchset.testing import stestr
@@ -61,13 +59,6 @@ class PartsTestCase(testtools.TestCase):
             {'keystone.tests.unit.a.test_new'},
             unit.added(self.folder / 'ours', self.folder / 'stock'),
         )
-
-    def test_our_own_parts_refuse_the_stock_tree(self):
-        stock = options.Options(self.pin, stock=True)
-        for part in ('quick', 'unit', 'performance'):
-            module = importlib.import_module(f'patchset.testing.{part}')
-            error = self.assertRaises(errors.UsageError, module.run, stock)
-            self.assertIn(part, str(error))
 
     def test_what_quick_names_is_in_each_release(self):
         for release in pins.releases():
