@@ -11,6 +11,10 @@ from patchset import errors
 # deletes. This one keeps pickles, as a cache server does. Nothing bounds
 # its size: a long-lived or busy server wants memcached.
 IN_PROCESS = 'dogpile.cache.memory_pickle'
+HEADER = """\
+# Written by ./ks at each start. Options of your own belong in
+# keystone.conf.d/*.conf, which are read after this file.
+"""
 
 
 def defaults(state, database, cache):
@@ -56,10 +60,7 @@ def merge(options, more):
 
 def render(options):
     """Text of a configuration file; a list makes a repeated option."""
-    lines = [
-        '# Written by ./ks at each start. Options of your own belong in',
-        '# keystone.conf.d/*.conf, which are read after this file.',
-    ]
+    lines = []
     for section, pairs in options.items():
         lines += ['', f'[{section}]']
         for name, value in pairs.items():

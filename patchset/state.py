@@ -31,7 +31,7 @@ class State:
             return
         with self._explained():
             self._make()
-            lock = open(self.path / 'lock', 'a+', opener=_private)
+            lock = open(self.path / 'lock', 'a+', opener=private)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -109,5 +109,6 @@ class State:
             )
 
 
-def _private(path, flags):
+def private(path, flags):
+    """An opener of files that only their owner can read."""
     return os.open(path, flags, 0o600)

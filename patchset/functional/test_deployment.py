@@ -16,6 +16,7 @@ import testtools
 
 from patchset import client
 from patchset import errors
+from patchset import preparation
 from patchset.services import server
 from patchset.testing import cloud
 
@@ -191,7 +192,7 @@ class PrepareTestCase(testtools.TestCase):
 
     def test_a_bootstrap_that_was_cut_short(self):
         other = cloud.keystone(self.path, port=self.port)
-        other.state.note({'pending': other._mark()})
+        other.state.note({'pending': preparation.mark(other.database)})
         second = self.prepare()
         self.assertEqual(self.first.password, second.password)
         self.assertIn('admin', second.state.record())

@@ -37,8 +37,4 @@ def render(deployment, folder, settings=None):
         'oslo_concurrency': {'lock_path': folder},
         'DEFAULT': {'log_dir': folder, 'log_file': 'tempest.log'},
     }
-    lines = []
-    for section, pairs in keystone_conf.merge(options, settings).items():
-        lines.append(f'[{section}]')
-        lines += [f'{name} = {value}' for name, value in pairs.items()]
-    return '\n'.join(lines) + '\n'
+    return keystone_conf.render(keystone_conf.merge(options, settings))
