@@ -42,7 +42,7 @@ def openrc(variables):
 def clouds(variables, name):
     """Text of a clouds.yaml with one cloud.
 
-    JSON's strings are YAML's, so that any password survives.
+    JSON is YAML, whatever the password contains.
     """
     account = {
         'auth_url': 'OS_AUTH_URL',
@@ -52,20 +52,12 @@ def clouds(variables, name):
         'project_name': 'OS_PROJECT_NAME',
         'project_domain_name': 'OS_PROJECT_DOMAIN_NAME',
     }
-    lines = ['clouds:', f'  {json.dumps(name)}:', '    auth:']
-    for key, variable in account.items():
-        lines.append(f'      {key}: {json.dumps(variables[variable])}')
-    region = json.dumps(variables['OS_REGION_NAME'])
-    return (
-        '\n'.join(
-            [
-                *lines,
-                f'    region_name: {region}',
-                '    identity_api_version: 3',
-            ]
-        )
-        + '\n'
-    )
+    cloud = {
+        'auth': {key: variables[account[key]] for key in account},
+        'region_name': variables['OS_REGION_NAME'],
+        'identity_api_version': 3,
+    }
+    return json.dumps({'clouds': {name: cloud}}, indent=2) + '\n'
 
 
 def write_private(path, text):
