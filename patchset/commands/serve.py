@@ -19,7 +19,6 @@ import argparse
 import os
 import pathlib
 import shlex
-import signal
 import sys
 
 from patchset import arguments
@@ -32,13 +31,10 @@ from patchset import openrc
 from patchset import paths
 from patchset import ports
 from patchset import progress
+from patchset import stopping
 from patchset import trees
 
 HELP = 'run a patched (or stock) Keystone on 127.0.0.1'
-
-
-class Terminated(BaseException):
-    """SIGTERM or SIGHUP was received."""
 
 
 def add_arguments(parser):
@@ -79,19 +75,28 @@ def add_arguments(parser):
 
 def run(args):
     """Serve until told to stop."""
-    stopper = _Stopper()
+    stopping.in_order()
+    keystone = _keystone(args)
+    serving = False
     try:
-        _serve(args, stopper)
-    except Terminated:
-        if not stopper.serving:
-            return 128 + signal.SIGTERM
-    except KeyboardInterrupt:
-        if not stopper.serving:
+        keystone.prepare()
+        progress.step('starting the server')
+        keystone.start()
+        progress.step(f'ready; requests are logged in {keystone.log}')
+        serving = True
+        _tell(keystone)
+        keystone.wait()
+    except (KeyboardInterrupt, SystemExit):
+        if not serving:
             raise
+        progress.step('stopping')
+    finally:
+        keystone.stop()
+    progress.step('stopped')
     return 0
 
 
-def _serve(args, stopper):
+def _keystone(args):
     # Report invalid arguments before any download.
     pin = arguments.pin(args)
     password = _password(args)
@@ -102,7 +107,7 @@ def _serve(args, stopper):
     ports.check(args.port)
     tree = trees.get(pin, args.stock)
     name = f'{pin.release}-stock' if args.stock else pin.release
-    keystone = deployment.Deployment(
+    return deployment.Deployment(
         tree,
         environment.Environment(pin.release, 'run').ensure(),
         args.state or paths.BUILD / 'serve' / name,
@@ -111,43 +116,6 @@ def _serve(args, stopper):
         cache=args.cache,
         password=password,
     )
-    try:
-        keystone.prepare()
-        progress.step('starting the server')
-        keystone.start()
-        progress.step(f'ready; requests are logged in {keystone.log}')
-        stopper.serving = True
-        _tell(keystone)
-        keystone.wait()
-    finally:
-        stopper.deafen()
-        if stopper.serving:
-            progress.step('stopping')
-        keystone.stop()
-        if stopper.serving:
-            progress.step('stopped')
-
-
-class _Stopper:
-    """Turns the signals that end a service into an exception."""
-
-    serving = False
-
-    def __init__(self):
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            # Under nohup, SIGHUP stays ignored.
-            if signal.getsignal(number) != signal.SIG_IGN:
-                signal.signal(number, self._raise)
-
-    @staticmethod
-    def _raise(number, frame):
-        raise Terminated
-
-    @staticmethod
-    def deafen():
-        """Ignore further signals during shutdown."""
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-            signal.signal(number, signal.SIG_IGN)
 
 
 def _port(text):
