@@ -2,13 +2,11 @@
 
 """Whether a port of the loopback interface is free, and who has it."""
 
-import os
-import pathlib
+import re
 import socket
 
 from patchset import errors
-
-_LISTEN = '0A'  # the state of a listening socket in /proc/net/tcp
+from patchset import process
 
 
 def check(port):
@@ -37,34 +35,9 @@ def holder(port):
 
     Processes of other users stay unknown to anybody but root.
     """
-    links = {f'socket:[{inode}]' for inode in _inodes(port)}
-    for folder in pathlib.Path('/proc').glob('[0-9]*'):
-        try:
-            descriptors = list((folder / 'fd').iterdir())
-            if any(_link(one) in links for one in descriptors):
-                name = (folder / 'comm').read_text().strip()
-                return f'{name} (process {folder.name})'
-        except OSError:
-            continue
-    return None
-
-
-def _link(path):
     try:
-        return os.readlink(path)
-    except OSError:
+        listed = process.run(['ss', '-Hltnp', f'sport = :{port}'])
+    except errors.Error:
         return None
-
-
-def _inodes(port):
-    """Inodes of the sockets that listen on a port, on any address."""
-    for table in ('/proc/net/tcp', '/proc/net/tcp6'):
-        try:
-            rows = pathlib.Path(table).read_text().splitlines()[1:]
-        except OSError:
-            continue
-        for row in rows:
-            fields = row.split()
-            here = int(fields[1].rpartition(':')[2], 16)
-            if fields[3] == _LISTEN and here == port:
-                yield fields[9]
+    found = re.search(r'"([^"]+)",pid=(\d+)', listed)
+    return f'{found[1]} (process {found[2]})' if found else None
