@@ -9,7 +9,6 @@ there is no file, what does not pass on the patched tree runs on stock.
 """
 
 import dataclasses
-import functools
 
 from patchset import errors
 from patchset import paths
@@ -113,44 +112,22 @@ def judge(options, part, ids, report, on_stock):
     :param report: :class:`patchset.testing.results.Report` of the run
     :param on_stock: called with options and ids where nothing is recorded;
         runs them on the stock tree and returns a report
-    :returns: a :class:`patchset.testing.results.Result`
+    :returns: a :class:`patchset.testing.results.Result`, the tests lost
+        since stock counted as failed
     """
     if options.record:
         record(options.pin, part, report)
         return report.result
-    stock = dataclasses.replace(options, stock=True)
-    return compare(
-        options.pin, part, ids, report, progress.say,
-        functools.partial(on_stock, stock),
-    )  # fmt: skip
-
-
-def compare(pin, part, ids, report, say, on_stock):
-    """Result of a run, the tests lost since stock counted as failed.
-
-    :param ids: ids of the stock suite's tests that the run was to cover
-    :param report: :class:`patchset.testing.results.Report` of the run
-    :param say: called with each line to print
-    :param on_stock: called with ids where nothing is recorded; runs them on
-        the stock tree and returns a report
-    """
-    stock = load(pin, part)
-    if stock is None:
-        stock = _compared_now(ids - report.passed, say, on_stock)
+    stock = load(options.pin, part) or Baseline(0, frozenset())
+    left = ids - report.passed
+    if left and not path(options.pin, part).is_file():
+        progress.say(f'{len(left)} tests that did not pass here run on stock')
+        there = on_stock(dataclasses.replace(options, stock=True), left)
+        skipped = frozenset(there.skipped) | frozenset(there.failed)
+        stock = Baseline(len(there.passed), skipped)
     lost = stock.lost(ids, report)
     for test, reason in sorted(lost.items()):
-        say(f'FAILED {test}\n{reason}\n')
+        progress.say(f'FAILED {test}\n{reason}\n')
     mine = report.result
     skipped = mine.skipped - len(lost.keys() & report.skipped.keys())
     return results.Result(mine.passed, mine.failed + len(lost), skipped)
-
-
-def _compared_now(left, say, on_stock):
-    if not left:
-        return Baseline(0, frozenset())
-    say(f'{len(left)} tests that did not pass here run on stock')
-    report = on_stock(left)
-    return Baseline(
-        len(report.passed),
-        frozenset(report.skipped) | frozenset(report.failed),
-    )

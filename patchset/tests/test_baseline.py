@@ -10,6 +10,7 @@ import testtools
 from patchset import errors
 from patchset import pins
 from patchset.testing import baseline
+from patchset.testing import options
 from patchset.testing import results
 
 
@@ -36,14 +37,17 @@ class BaselineTestCase(testtools.TestCase):
                 fixtures.MonkeyPatch(f'patchset.paths.{name}', path)
             )
         self.said = []
+        self.useFixture(
+            fixtures.MonkeyPatch('patchset.progress.say', self.said.append)
+        )
         self.on_stock = None  # nothing of it runs
 
     def record(self, **tests):
         baseline.record(self.pin, 'some', report(**tests))
 
     def compare(self, ids, **tests):
-        return baseline.compare(
-            self.pin, 'some', set(ids), report(**tests), self.said.append,
+        return baseline.judge(
+            options.Options(self.pin), 'some', set(ids), report(**tests),
             self.on_stock,
         )  # fmt: skip
 
@@ -103,7 +107,8 @@ class BaselineTestCase(testtools.TestCase):
     def test_without_a_baseline_stock_runs_the_rest(self):
         asked = []
 
-        def on_stock(tests):
+        def on_stock(stock, tests):
+            self.assertTrue(stock.stock)
             asked.append(tests)
             return report(passed=['a.c'], failed=['a.e'], skipped=['a.d'])
 
