@@ -63,13 +63,13 @@ class TempestPluginTestCase(base.RepositoryTestCase):
         self.assertRegex(listing, _LISTED)
 
     def test_stock_breaks_promises_and_each_is_named(self):
-        suite = tempest.Tempest(
+        ids, report = tempest.run_suite(
             options.Options(pin=self.pin, stock=True, concurrency=1),
             'functional-tempest',
-            promises=True,
+            _EXPRESSION,
+            plugin=True,
             quiet=True,
         )
-        ids, report = suite.run(_EXPRESSION)
         self.assertEqual(len(ids), report.result.total)
         found = {
             test: _BROKEN.search(' '.join(text.split()))

@@ -31,8 +31,9 @@ def run(options):
     """
     expression = stestr.both(EXPRESSION, options.expression)
     tree = trees.get(options.pin, options.stock)
-    suite = tempest.Tempest(options, 'live', settings=promises(tree))
-    _, report = suite.run(expression)
+    _, report = tempest.run_suite(
+        options, 'live', expression, settings=promises(tree)
+    )
     # Stock alone cannot be compared with anything.
     if options.stock or not re.search(options.expression or '', 'walk'):
         return report.result

@@ -27,69 +27,51 @@ PLUGIN = 'revcache_tempest_plugin'
 _GROUP = r'([^\.]*\.)*'
 
 
-class Tempest:
-    """Tempest with its plugins, in a folder of its own.
+def run_suite(
+    options, part, expression, *, plugin=None, settings=None, quiet=False
+):
+    """Run tempest, with its plugins, against a Keystone started for it.
 
     :param options: a :class:`patchset.testing.options.Options`
     :param part: the part that it runs for
-    :param promises: whether our own plugin is there; unless given, on the
-        patched tree alone
+    :param expression: regular expression that test ids must match
+    :param plugin: whether our own plugin is there; by default, on the patched
+        tree alone
     :param settings: {section: {option: value}} of tempest.conf
     :param quiet: do not print the failures, which are expected
+    :returns: the ids, a set, and what came of them, a
+        :class:`patchset.testing.results.Report`
     """
+    with tempfile.TemporaryDirectory(prefix='ks-tempest-') as folder:
+        file = pathlib.Path(folder) / 'tempest.conf'
+        file.touch(mode=0o600)
+        if not options.stock if plugin is None else plugin:
+            install_plugin(pathlib.Path(folder))
+        suite = _suite(options, part, folder, quiet)
+        ids = suite.ids(expression)
+        if not ids:
+            return ids, results.Report()
+        with cloud.start(options) as keystone:
+            file.write_text(tempest_conf.render(keystone, folder, settings))
+            return ids, suite.run(
+                concurrency=options.concurrency, ids=ids, listed=True
+            )
 
-    def __init__(
-        self, options, part, *, promises=None, settings=None, quiet=False
-    ):
-        self._options = options
-        self._promises = not options.stock if promises is None else promises
-        self._settings = settings
-        self._quiet = quiet
-        name = options.pin.release
-        self._environment = environment.Environment(name, 'tempest').ensure()
-        self._label = options.label(part)
 
-    def run(self, expression):
-        """Start a Keystone and run tests against it.
-
-        :param expression: regular expression that test ids must match
-        :returns: the ids, a set, and what came of them, a
-            :class:`patchset.testing.results.Report`
-        """
-        with tempfile.TemporaryDirectory(prefix='ks-tempest-') as folder:
-            file = pathlib.Path(folder) / 'tempest.conf'
-            file.touch(mode=0o600)
-            if self._promises:
-                install_plugin(pathlib.Path(folder))
-            suite = self._suite(folder)
-            ids = suite.ids(expression)
-            if not ids:
-                return ids, results.Report()
-            with cloud.start(self._options) as keystone:
-                file.write_text(
-                    tempest_conf.render(keystone, folder, self._settings)
-                )
-                return ids, suite.run(
-                    concurrency=self._options.concurrency,
-                    ids=ids, listed=True,
-                )  # fmt: skip
-
-    def _suite(self, folder):
-        packages = next(
-            self._environment.path.glob('lib/python*/site-packages')
-        )
-        return stestr.Suite(
-            self._label, self._environment, folder,
-            folder=packages / 'tempest' / 'test_discover', top=packages,
-            variables={
-                'TEMPEST_CONFIG_DIR': folder,
-                'TEMPEST_CONFIG': 'tempest.conf',
-                'XDG_CACHE_HOME': folder,  # of the entry points found
-                'no_proxy': '127.0.0.1',
-            },
-            group=_GROUP,
-            quiet=self._quiet,
-        )  # fmt: skip
+def _suite(options, part, folder, quiet):
+    venv = environment.Environment(options.pin.release, 'tempest').ensure()
+    packages = next(venv.path.glob('lib/python*/site-packages'))
+    return stestr.Suite(
+        options.label(part), venv, folder,
+        folder=packages / 'tempest' / 'test_discover', top=packages,
+        variables={
+            'TEMPEST_CONFIG_DIR': folder,
+            'TEMPEST_CONFIG': 'tempest.conf',
+            'XDG_CACHE_HOME': folder,  # of the entry points found
+            'no_proxy': '127.0.0.1',
+        },
+        group=_GROUP, quiet=quiet,
+    )  # fmt: skip
 
 
 def install_plugin(folder):
@@ -119,10 +101,10 @@ def run(options):
     :returns: a :class:`patchset.testing.results.Result`
     """
     expression = stestr.both(EXPRESSION, options.expression)
-    ids, report = Tempest(options, 'tempest').run(expression)
+    ids, report = run_suite(options, 'tempest', expression)
     return baseline.judge(options, 'tempest', ids, report, _on_stock)
 
 
 def _on_stock(stock, tests):
     names = '|'.join(re.escape(test) for test in sorted(tests))
-    return Tempest(stock, 'tempest').run(f'^({names})$')[1]
+    return run_suite(stock, 'tempest', f'^({names})$')[1]
