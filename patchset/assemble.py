@@ -186,7 +186,7 @@ def assert_clean(tree, pin):
     """
     if not (tree / '.git').is_dir():
         raise errors.Error(f'{tree} is not an assembled tree; move it away')
-    edited = git.names(tree, 'status', '--porcelain', '-z')
+    edited = edits(tree)
     if edited:
         raise errors.Error(
             f'{tree} has edits ({edited[0].strip()}, {len(edited)} in all): '
@@ -203,9 +203,13 @@ def assert_clean(tree, pin):
 def is_edited(tree):
     """Whether a tree is there and holds what assemble did not make."""
     return (tree / '.git').is_dir() and bool(
-        read_mark(tree, 'head') != head(tree)
-        or git.names(tree, 'status', '--porcelain', '-z')
+        read_mark(tree, 'head') != head(tree) or edits(tree)
     )
+
+
+def edits(tree):
+    """What is not committed in a tree, as git lists it."""
+    return git.names(tree, 'status', '--porcelain', '-z')
 
 
 def is_current(tree, pin):

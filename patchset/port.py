@@ -120,14 +120,12 @@ def _assert_resolved(tree, name=None):
 
 
 def _report(tree):
-    before = {
-        name: _hunks(tree, commit)
-        for commit, name, _ in refresh.topics_of(tree, BASE, TOPICS)
-    }
-    after = {
-        name: _hunks(tree, commit)
-        for commit, name, _ in refresh.topics_of(tree)
-    }
+    before, after = (
+        {name: _hunks(tree, commit) for commit, name, _ in topics}
+        for topics in (
+            refresh.topics_of(tree, BASE, TOPICS), refresh.topics_of(tree),
+        )
+    )  # fmt: skip
     both = [name for name in after if name in before]
     return Report(
         tree,

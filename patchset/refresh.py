@@ -2,8 +2,6 @@
 
 """From the commits of an assembled tree back to patches and overlay."""
 
-import subprocess
-
 from patchset import assemble
 from patchset import errors
 from patchset import git
@@ -53,10 +51,8 @@ def topics_of(tree, base=assemble.BASE, last='HEAD'):
             name = git.git(tree, 'show', '-s', '--format=%f', commit)
             name = name.strip().lower()
         found.append((commit, name, message))
-    names = [name for _, name, _ in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise errors.Error(f'two commits of the tree are topic {name}')
+    for name in series.repeated(name for _, name, _ in found):
+        raise errors.Error(f'two commits of the tree are topic {name}')
     return found
 
 
@@ -94,10 +90,11 @@ def read(tree):
                 )
             else:
                 adds.append(path)
-                overlay[path] = _blob(tree, f'{commit}:{path}')
+                # No later topic may change it.
+                overlay[path] = tree / path
         path = f'{stack}/{name}.patch'
         patches[path] = _patch(tree, commit, message, adds, hunks)
-    return patches, overlay
+    return patches, {name: path.read_bytes() for name, path in overlay.items()}
 
 
 def _stack(name, message, before):
@@ -114,15 +111,6 @@ def _stack(name, message, before):
             f'rebase the tree'
         )
     return stack
-
-
-def _blob(tree, name):
-    return subprocess.run(
-        ['git', 'cat-file', 'blob', name],
-        cwd=tree,
-        check=True,
-        capture_output=True,
-    ).stdout
 
 
 def _patch(tree, commit, message, adds, hunks):
@@ -220,7 +208,7 @@ def refresh(pin, topic=None):
             f'edited since: undo one of them'
         )
     with locking.exclusive(tree):
-        edited = git.names(tree, 'status', '--porcelain', '-z')
+        edited = assemble.edits(tree)
         if edited and not topic:
             raise errors.Error(
                 f'{tree} has uncommitted edits ({edited[0].strip()}): name '

@@ -6,6 +6,7 @@ A topic is one ``*.patch`` in ``git format-patch`` form, named by the series
 of its stack, and the overlay files that its ``Adds:`` trailers name.
 """
 
+import collections
 import dataclasses
 import email
 import email.policy
@@ -216,6 +217,15 @@ def check_names(names, known):
             )
 
 
+def repeated(names):
+    """Those that are there more than once."""
+    return [
+        name
+        for name, number in collections.Counter(names).items()
+        if number > 1
+    ]
+
+
 def load(release, patches=paths.PATCHES):
     """Read all topics of a release, stack by stack, in order.
 
@@ -226,11 +236,11 @@ def load(release, patches=paths.PATCHES):
     for stack in STACKS:
         folder = patches / release / stack
         names = file_names(release, stack, patches)
+        for name in repeated(names):
+            raise errors.Error(
+                f'series {stack} of {release} lists {name} twice'
+            )
         for name in names:
-            if names.count(name) > 1:
-                raise errors.Error(
-                    f'series {stack} of {release} lists {name} twice'
-                )
             if not (folder / name).is_file():
                 raise errors.Error(
                     f'series {stack} of {release}: no such patch: {name}'
@@ -240,8 +250,6 @@ def load(release, patches=paths.PATCHES):
     for path in sorted((patches / release).rglob('*.patch')):
         if path not in listed:
             raise errors.Error(f'orphan: {path.name} is in no series line')
-    names = [topic.name for topic in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise errors.Error(f'{release}: {name} is in two stacks')
+    for name in repeated(topic.name for topic in found):
+        raise errors.Error(f'{release}: {name} is in two stacks')
     return found
