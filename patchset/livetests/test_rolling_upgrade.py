@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A stock and a patched Keystone side by side, as the upgrade guide has them.
+"""Two Keystones side by side: change on one, ask the other.
 
-They share the database, the keys and a memcached, and both cache all that they
-cache where nothing is set.
+A stock and a patched one, as the upgrade guide has them, or two patched ones
+of two workers each. They share the database, the keys and a memcached, and
+cache all that they cache where nothing is set.
 """
 
 import http.client
 import itertools
+import os
 import urllib.parse
 
 from bench import signing
 from patchset import client
 from patchset.livetests import keystones
 
+ROUNDS = int(os.environ.get('KS_ROUNDS', 100)) // 20 or 1
 _ACCEPTED, _REFUSED = http.client.OK, http.client.NOT_FOUND
 
 
@@ -126,28 +129,20 @@ _ACTIONS = {
 }
 
 
-class RollingUpgradeTests(keystones.KeystonesTestCase):
+class _SideBySide(keystones.KeystonesTestCase):
     """What is done through one node, and what the other one says then."""
+
+    choice = {}  # of the nodes
+    times = 2  # to ask: a second answer may come from a cache
 
     def setUp(self):
         super().setUp()
-        self.patched, self.stock = self.keystones(
-            self.memcached(), stock=('two',)
-        )
+        self.nodes = self.keystones(self.memcached(), **self.choice)
         self.names = (f'side-by-side-{n}' for n in itertools.count())
-        self.caller = self.patched.issue(keystones.ADMIN, client.ADMIN_PROJECT)
-        roles = self.write(self.patched, 'GET', '/roles?name=member')['roles']
+        one, _ = self.nodes
+        self.caller = one.issue(keystones.ADMIN, client.ADMIN_PROJECT)
+        roles = self.write(one, 'GET', '/roles?name=member')['roles']
         self.role = roles[0]['id']
-        # Each is what it is taken for: stock does not know this form.
-        moment = urllib.parse.quote('Sun, 06 Nov 2050 08:49:37 GMT')
-        path = f'/OS-REVOKE/events?since={moment}'
-        self.assertEqual(
-            [http.client.OK, http.client.BAD_REQUEST],
-            [
-                node.ask('GET', path, self.caller).status
-                for node in (self.patched, self.stock)
-            ],
-        )
 
     def name(self):
         return next(self.names)
@@ -157,14 +152,10 @@ class RollingUpgradeTests(keystones.KeystonesTestCase):
             http.client.NO_CONTENT, node.revoke(self.caller, token)
         )
 
-    def orders(self):
-        """The one that acts and the one that is asked: each of the two."""
-        return (self.stock, self.patched), (self.patched, self.stock)
-
     def know(self, tokens):
-        """Have both asked twice: the second answer may come from a cache."""
+        """Have both asked until the answer may come from a cache."""
         for token in tokens:
-            for node in (self.patched, self.stock) * 2:
+            for node in self.nodes * self.times:
                 self.assertEqual(_ACCEPTED, node.validate(self.caller, token))
 
     def statuses(self, action, acting, asked):
@@ -173,7 +164,10 @@ class RollingUpgradeTests(keystones.KeystonesTestCase):
         self.know(next(steps))
         tokens = next(steps)
         statuses = [
-            {node.validate(self.caller, token) for token in tokens}
+            {
+                node.validate(self.caller, token)
+                for token in tokens * self.times
+            }
             for node in (asked, acting)
         ]
         self.know(next(steps, ()))
@@ -203,7 +197,7 @@ class RollingUpgradeTests(keystones.KeystonesTestCase):
 
     def known_key(self, acting):
         key, path = self.key_of_admin(acting)
-        for node in (self.patched, self.stock) * 2:
+        for node in self.nodes * self.times:
             self.assertEqual(_ACCEPTED, self.sign(node, key))
         return key, path
 
@@ -237,14 +231,37 @@ class RollingUpgradeTests(keystones.KeystonesTestCase):
         for node in (asked, acting):
             self.assertEqual(_REFUSED, self.sign(node, key))
 
-    def test_each_sees_what_the_other_does(self):
+    def check_each(self):
         """Whatever is done through one is seen by the other at once."""
-        for acting, asked in self.orders():
+        for acting, asked in (self.nodes[::-1], self.nodes):
             for name, action in _ACTIONS.items():
                 self.assertEqual(
                     [{_REFUSED}] * 2,
                     self.statuses(action, acting, asked),
-                    (name, acting is self.stock),
+                    (name, acting.name),
                 )
             self.check_catalog(acting, asked)
             self.check_credential(acting, asked)
+
+
+class RollingUpgradeTests(_SideBySide):
+    choice = {'stock': ('two',)}
+
+    def test_each_sees_what_the_other_does(self):
+        # Each is what it is taken for: stock does not know this form.
+        moment = urllib.parse.quote('Sun, 06 Nov 2050 08:49:37 GMT')
+        path = f'/OS-REVOKE/events?since={moment}'
+        self.assertEqual(
+            [http.client.OK, http.client.BAD_REQUEST],
+            [node.ask('GET', path, self.caller).status for node in self.nodes],
+        )
+        self.check_each()
+
+
+class TwoPatchedTests(_SideBySide):
+    choice = {'processes': 2}
+    times = 4  # so that both workers have answered
+
+    def test_each_sees_what_the_other_does(self):
+        for _ in range(ROUNDS):
+            self.check_each()
