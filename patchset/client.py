@@ -42,11 +42,10 @@ class Client(node.Node):
         assert answer.status == http.client.CREATED, answer
         return answer.headers['x-subject-token']
 
-    def about(self, method, token, subject, query=''):
+    def about(self, method, token, subject):
         """The answer to a request about a token."""
         headers = {'X-Subject-Token': subject}
-        path = f'/auth/tokens{query}'
-        return self.ask(method, path, token, headers=headers)
+        return self.ask(method, '/auth/tokens', token, headers=headers)
 
     def validate(self, token, subject):
         """Status of a validation; 0 if there was no answer."""

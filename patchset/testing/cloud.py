@@ -26,11 +26,14 @@ THREADS = 4
 STOCK_THREADS = 1
 
 
-def keystone(folder, *, pin=None, stock=False, options=None, **arguments):
+def keystone(
+    folder, *, pin=None, stock=False, lock='run', options=None, **arguments
+):
     """A :class:`patchset.deployment.Deployment` with cheap passwords.
 
     :param folder: its state folder
     :param pin: a :class:`patchset.pins.Pin`; by default, of the newest release
+    :param lock: name of the lock of its environment
     :param options: {section: {option: value}} of keystone.conf
     :param arguments: further ones of the deployment; its port is a free one
         by default
@@ -38,7 +41,7 @@ def keystone(folder, *, pin=None, stock=False, options=None, **arguments):
     pin = pin or pins.load(pins.newest())
     return deployment.Deployment(
         trees.get(pin, stock),
-        environment.Environment(pin.release, 'run').ensure(),
+        environment.Environment(pin.release, lock).ensure(),
         pathlib.Path(folder),
         options=keystone_conf.merge(_OPTIONS, options),
         **{'port': server.free_port(), **arguments},

@@ -2,16 +2,20 @@
 
 """The stories of the random walk, and how answers are compared."""
 
+import collections
 import json
 import random
+import socket
 import types
 
 import testtools
 
 from patchset.walk import answers
 from patchset.walk import beginning
+from patchset.walk import counters
 from patchset.walk import differences
 from patchset.walk import rig
+from patchset.walk import side
 from patchset.walk import story
 from patchset.walk.node import Answer
 
@@ -120,6 +124,36 @@ class AnswersTestCase(testtools.TestCase):
         self.assertNotIn(secret, json.dumps(list(map(str, found))))
         given[rig.TRUTH] = given[rig.NODES[0]]
         self.assertEqual([], list(answers.of_nodes(question, given)))
+
+
+class QuestionsTestCase(testtools.TestCase):
+    def test_each_token_is_asked_about_twice(self):
+        names = [f't{number}' for number in range(4)]
+        tokens = {name: side.Token('secret', side.SELF) for name in names}
+        asked = answers.questions(types.SimpleNamespace(tokens=tokens), names)
+        self.assertEqual(
+            dict.fromkeys(names, 2),
+            collections.Counter(one.subject for one in asked),
+        )
+        self.assertEqual(
+            {
+                ('GET', ''),
+                ('GET', '?nocatalog'),
+                ('GET', '?allow_expired=1'),
+                ('HEAD', ''),
+            },
+            {(one.method, one.query) for one in asked},
+        )
+
+
+class CountersTestCase(testtools.TestCase):
+    def test_sums(self):
+        with counters.Counters() as one:
+            address = one.options['statsd_host'], one.options['statsd_port']
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+                for packet in (b'a.hit:2|c\nb.hit:1|c', b'a.size:7|g'):
+                    sender.sendto(packet, address)
+        self.assertEqual({'hit': 3}, one.counts)
 
 
 class KnownDifferencesTestCase(testtools.TestCase):

@@ -13,6 +13,11 @@ from patchset.walk.side import ADMIN
 from patchset.walk.side import SELF
 
 _RULES = {'OpenStack-Identity-Access-Rules': '1.0'}
+# Of two questions about each token, the second is one of these: method, query.
+_SECOND = (
+    ('GET', '?nocatalog'), ('GET', '?allow_expired=1'),
+    ('GET', '?nocatalog'), ('HEAD', ''),
+)  # fmt: skip
 # Of the server that was asked, or of the moment.
 _IGNORED = ('x-openstack-request-id', 'date', 'content-length')
 _SECRET = 'x-subject-token'
@@ -39,12 +44,14 @@ class Question:
     :param caller: name of the token that asks
     :param query: of the URL
     :param headers: further headers, a tuple of pairs
+    :param method: GET or HEAD
     """
 
     subject: str
     caller: str
     query: str = ''
     headers: tuple = ()
+    method: str = 'GET'
 
     @property
     def names(self):
@@ -52,8 +59,9 @@ class Question:
         return {self.subject, self.caller}
 
     def __str__(self):
-        return f'GET /auth/tokens{self.query} of {self.subject} by ' + (
-            self.caller
+        return (
+            f'{self.method} /auth/tokens{self.query} of {self.subject} by '
+            f'{self.caller}'
         )
 
     def ask(self, node, side):
@@ -61,7 +69,7 @@ class Question:
         if {self.subject, self.caller} - side.tokens.keys():
             return None
         return node.ask(
-            'GET', f'/auth/tokens{self.query}', side.token(self.caller),
+            self.method, f'/auth/tokens{self.query}', side.token(self.caller),
             headers={
                 'X-Subject-Token': side.token(self.subject),
                 **dict(self.headers),
@@ -70,7 +78,7 @@ class Question:
 
 
 def questions(side, names):
-    """What is asked about tokens: each with a catalog and without."""
+    """What is asked about tokens: each with a catalog, and otherwise."""
     every = []
     for number, name in enumerate(names):
         caller = side.tokens[name].caller
@@ -80,8 +88,9 @@ def questions(side, names):
         first, second = (ADMIN, caller)[:: 1 - 2 * (number % 2)]
         headers = tuple(_RULES.items())
         every.append(Question(name, first, '', headers))
+        method, query = _SECOND[number % len(_SECOND)]
         every.append(
-            Question(name, second, '?nocatalog', headers[: number % 3])
+            Question(name, second, query, headers[: number % 3], method)
         )
     return every
 

@@ -16,16 +16,14 @@ import shutil
 import tempfile
 import time
 
-from patchset import deployment
-from patchset import environment
 from patchset import keystone_conf
 from patchset import progress
-from patchset import trees
 from patchset.services import group
 from patchset.services import mariadb
 from patchset.services import memcached
-from patchset.services import server
 from patchset.services import slapd
+from patchset.testing import cloud
+from patchset.walk import counters
 from patchset.walk import node
 
 PASSWORD = 'of-all'
@@ -66,6 +64,7 @@ class Rig(group.Group):
         self._folder = None
         self._database = None
         self.directory = None  # a patchset.services.slapd.Slapd
+        self.counters = None  # of the nodes, a patchset.walk.counters.Counters
         self._caches = {}
         self._keystones = {}
 
@@ -89,6 +88,7 @@ class Rig(group.Group):
             self.directory.reset(side)
         for cache in self._caches.values():
             cache.flush()
+        self.counters.counts.clear()
         self._run()
 
     def forget(self, *names):
@@ -143,6 +143,7 @@ class Rig(group.Group):
                 tempfile.TemporaryDirectory(prefix='ks-walk-')
             )
         )
+        self.counters = self._stack.enter_context(counters.Counters())
         with progress.stage('starting MariaDB, slapd and memcached'):
             self._database = self._stack.enter_context(mariadb.MariaDB())
             self.directory = self._stack.enter_context(slapd.Slapd())
@@ -154,20 +155,15 @@ class Rig(group.Group):
             for name in names:
                 cache = memcached.Memcached()
                 self._caches[name] = self._stack.enter_context(cache)
-        venv = environment.Environment(self._pin.release, 'test').ensure()
-        stock = trees.get(self._pin, stock=True)
-        patched = trees.get(self._pin)
-        self._add(venv, STOCK, stock, 'stock')
-        for name in (*NODES, TRUTH):
-            self._add(venv, name, patched, 'patched')
+        for name in (STOCK, *NODES, TRUTH):
+            self._add(name)
         self._prepare()
         self._run()
 
-    def _add(self, venv, name, tree, side):
+    def _add(self, name):
         options = keystone_conf.merge(
             {
                 'identity': {
-                    'password_hash_rounds': 4,
                     'domain_specific_drivers_enabled': True,
                     'domain_configurations_from_database': True,
                 },
@@ -176,16 +172,19 @@ class Rig(group.Group):
             },
             _NOTHING_KEPT if name == TRUTH else {},
         )
+        if name in NODES:
+            options['cache_counters'] = self.counters.options
         if not self._is_shared:
             options = keystone_conf.merge(options, _LAGGING)
         own = {NODES[1]: _CACHE_OF_SECOND, TRUTH: TRUTH, STOCK: STOCK}
         cache = self._caches.get(own.get(name)) or self._caches[_CACHE]
-        keystone = deployment.Deployment(
-            tree, venv, self._folder / name.replace(' ', '-'),
-            port=server.free_port(), database=self._database.url(side),
-            cache=cache.url, password=PASSWORD,
-            processes=2 if name == STOCK else 1,
-            threads=1 if name == STOCK else 2, options=options,
+        stock = name == STOCK
+        keystone = cloud.keystone(
+            self._folder / name.replace(' ', '-'),
+            pin=self._pin, stock=stock, lock='test',
+            database=self._database.url('stock' if stock else 'patched'),
+            cache=cache.url, password=PASSWORD, options=options,
+            processes=2 if stock else 1, threads=1 if stock else 2,
         )  # fmt: skip
         self._keystones[name] = keystone
         self._stack.callback(keystone.stop)

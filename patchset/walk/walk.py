@@ -26,7 +26,6 @@ class Count:
     steps: int = 0
     answers: int = 0
     accepted: int = 0
-    differences: list = dataclasses.field(default_factory=list)
 
 
 class Walk:
