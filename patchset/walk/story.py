@@ -55,6 +55,9 @@ class Operation:
 
 
 OPERATIONS: dict[str, Operation] = {}
+TOKEN = 'one of the pool'
+NEW_TOKEN = 'a name that no token has'
+NUMBER = 'a number that no step has'
 
 
 def operation(kind, weight=2, processes=False, **choices):
@@ -73,14 +76,57 @@ def operation(kind, weight=2, processes=False, **choices):
     return register
 
 
+def pair(kind, names, **choices):
+    """Make a function of a path two operations: one adds by PUT, one DELETEs.
+
+    :param names: {name: weight}, first of the operation that adds
+    """
+
+    def register(path):
+        methods = zip(('PUT', 'DELETE'), names.items(), strict=True)
+        for method, (name, weight) in methods:
+
+            def do(side, method=method, **arguments):
+                return side.ask(method, path(side, **arguments))
+
+            do.__name__ = name
+            operation(kind, weight, **choices)(do)
+        return path
+
+    return register
+
+
+# What is changed of one thing, by the verb of the operation.
+_CHANGES = {
+    'rename': lambda name, number: {'name': f'{name}-{number}'},
+    'disable': lambda name: {'enabled': False},
+    'enable': lambda name: {'enabled': True},
+}
+
+
+def changes(kind, what, names, **weights):
+    """Make operations on one thing: rename, disable, enable and delete it.
+
+    :param what: what it is, as in paths: ``user``
+    :param names: names of those that there may be
+    :param weights: {verb: weight} of the operations
+    """
+    for verb, weight in weights.items():
+
+        def do(side, *, verb=verb, **arguments):
+            name = arguments.pop(what)
+            if verb == 'delete':
+                return side.remove(f'/{what}s/{side.id(name)}', name)
+            return side.change(what, name, **_CHANGES[verb](name, **arguments))
+
+        do.__name__ = f'{verb}_{what}'
+        number = {'number': NUMBER} if verb == 'rename' else {}
+        operation(kind, weight, **{what: names}, **number)(do)
+
+
 def kinds():
     """Kinds of operations: a sorted list."""
     return sorted({one.kind for one in OPERATIONS.values()})
-
-
-TOKEN = 'one of the pool'
-NEW_TOKEN = 'a name that no token has'
-NUMBER = 'a number that no step has'
 
 
 # What makes tokens good, and how much likelier it is when few of them are.

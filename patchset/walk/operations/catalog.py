@@ -4,7 +4,9 @@
 
 from patchset.walk import names
 from patchset.walk.story import NUMBER
+from patchset.walk.story import changes
 from patchset.walk.story import operation
+from patchset.walk.story import pair
 
 _INTERFACES = ('public', 'internal', 'admin')
 _GROUPS = '/OS-EP-FILTER/endpoint_groups'
@@ -15,9 +17,7 @@ def create_service(side, service):
     return side.make('service', service, name=service, type=f'type-{service}')
 
 
-@operation('catalog', 1, service=names.SERVICES, number=NUMBER)
-def rename_service(side, service, number):
-    return side.change('service', service, name=f'{service}-{number}')
+changes('catalog', 'service', names.SERVICES, rename=1)
 
 
 @operation('catalog', 1, service=names.SERVICES, enabled=('', 'yes'))
@@ -50,9 +50,7 @@ def switch_endpoint(side, endpoint, enabled):
     return side.change('endpoint', endpoint, enabled=bool(enabled))
 
 
-@operation('catalog', 1, endpoint=names.ENDPOINTS)
-def delete_endpoint(side, endpoint):
-    return side.remove(f'/endpoints/{side.id(endpoint)}', endpoint)
+changes('catalog', 'endpoint', names.ENDPOINTS, delete=1)
 
 
 @operation('catalog', group=names.ENDPOINT_GROUPS, interface=_INTERFACES)
@@ -74,30 +72,18 @@ def delete_endpoint_group(side, group):
     return side.remove(f'{_GROUPS}/{side.id(group)}', group)
 
 
-@operation('catalog', group=names.ENDPOINT_GROUPS, project=names.PROJECTS)
-def add_endpoint_group(side, group, project):
-    return side.ask('PUT', _of_project(side, group, project))
-
-
-@operation('catalog', 1, group=names.ENDPOINT_GROUPS, project=names.PROJECTS)
-def remove_endpoint_group(side, group, project):
-    return side.ask('DELETE', _of_project(side, group, project))
-
-
-@operation('catalog', endpoint=names.ENDPOINTS, project=names.PROJECTS)
-def add_endpoint(side, endpoint, project):
-    return side.ask('PUT', _endpoint(side, endpoint, project))
-
-
-@operation('catalog', 1, endpoint=names.ENDPOINTS, project=names.PROJECTS)
-def remove_endpoint(side, endpoint, project):
-    return side.ask('DELETE', _endpoint(side, endpoint, project))
-
-
+@pair(
+    'catalog', {'add_endpoint_group': 2, 'remove_endpoint_group': 1},
+    group=names.ENDPOINT_GROUPS, project=names.PROJECTS,
+)  # fmt: skip
 def _of_project(side, group, project):
     return f'{_GROUPS}/{side.id(group)}/projects/{side.id(project)}'
 
 
+@pair(
+    'catalog', {'add_endpoint': 2, 'remove_endpoint': 1},
+    endpoint=names.ENDPOINTS, project=names.PROJECTS,
+)  # fmt: skip
 def _endpoint(side, endpoint, project):
     project, endpoint = side.id(project), side.id(endpoint)
     return f'/OS-EP-FILTER/projects/{project}/endpoints/{endpoint}'

@@ -4,7 +4,9 @@
 
 from patchset.walk import names
 from patchset.walk.story import NUMBER
+from patchset.walk.story import changes
 from patchset.walk.story import operation
+from patchset.walk.story import pair
 
 FIRST_PASSWORD = 'password-0'
 
@@ -19,19 +21,7 @@ def create_user(side, user):
     )
 
 
-@operation('users', user=names.USERS, number=NUMBER)
-def rename_user(side, user, number):
-    return side.change('user', user, name=f'{user}-{number}')
-
-
-@operation('users', 3, user=names.USERS)
-def disable_user(side, user):
-    return side.change('user', user, enabled=False)
-
-
-@operation('users', 6, user=names.USERS)
-def enable_user(side, user):
-    return side.change('user', user, enabled=True)
+changes('users', 'user', names.USERS, rename=2, disable=3, enable=6, delete=1)
 
 
 @operation('users', user=names.USERS, number=NUMBER)
@@ -64,31 +54,18 @@ def change_own_password(side, user, number):
     return answer
 
 
-@operation('users', 1, user=names.USERS)
-def delete_user(side, user):
-    return side.remove(f'/users/{side.id(user)}', user)
-
-
 @operation('groups', group=names.GROUPS)
 def create_group(side, group):
     domain = side.id(names.GROUPS[group])
     return side.make('group', group, name=group, domain_id=domain)
 
 
-@operation('groups', 1, group=names.GROUPS)
-def delete_group(side, group):
-    return side.remove(f'/groups/{side.id(group)}', group)
+changes('groups', 'group', names.GROUPS, delete=1)
 
 
-@operation('groups', 4, group=names.GROUPS, user=names.USERS)
-def add_member(side, group, user):
-    return side.ask('PUT', _member(side, group, user))
-
-
-@operation('groups', 3, group=names.GROUPS, user=names.USERS)
-def remove_member(side, group, user):
-    return side.ask('DELETE', _member(side, group, user))
-
-
+@pair(
+    'groups', {'add_member': 4, 'remove_member': 3},
+    group=names.GROUPS, user=names.USERS,
+)  # fmt: skip
 def _member(side, group, user):
     return f'/groups/{side.id(group)}/users/{side.id(user)}'

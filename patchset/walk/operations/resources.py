@@ -4,6 +4,7 @@
 
 from patchset.walk import names
 from patchset.walk.story import NUMBER
+from patchset.walk.story import changes
 from patchset.walk.story import operation
 
 
@@ -12,9 +13,7 @@ def create_domain(side, domain):
     return side.make('domain', domain, name=domain)
 
 
-@operation('domains', domain=names.DOMAINS, number=NUMBER)
-def rename_domain(side, domain, number):
-    return side.change('domain', domain, name=f'{domain}-{number}')
+changes('domains', 'domain', names.DOMAINS, rename=2, disable=1, enable=5)
 
 
 @operation('domains', 1, domain=names.DOMAINS, number=NUMBER)
@@ -22,16 +21,6 @@ def rename_domain_as_project(side, domain, number):
     path = f'/projects/{side.id(domain)}'
     body = {'project': {'name': f'{domain}-{number}'}}
     return side.ask('PATCH', path, body)
-
-
-@operation('domains', 1, domain=names.DOMAINS)
-def disable_domain(side, domain):
-    return side.change('domain', domain, enabled=False)
-
-
-@operation('domains', 5, domain=names.DOMAINS)
-def enable_domain(side, domain):
-    return side.change('domain', domain, enabled=True)
 
 
 @operation('domains', 2, domain=names.DOMAINS)
@@ -58,26 +47,12 @@ def create_project(side, project):
     )  # fmt: skip
 
 
-@operation('projects', project=names.PROJECTS, number=NUMBER)
-def rename_project(side, project, number):
-    return side.change('project', project, name=f'{project}-{number}')
+changes(
+    'projects', 'project', names.PROJECTS,
+    rename=2, disable=2, enable=6, delete=1,
+)  # fmt: skip
 
 
 @operation('projects', project=names.PROJECTS, number=NUMBER)
 def tag_project(side, project, number):
     return side.ask('PUT', f'/projects/{side.id(project)}/tags/tag-{number}')
-
-
-@operation('projects', 2, project=names.PROJECTS)
-def disable_project(side, project):
-    return side.change('project', project, enabled=False)
-
-
-@operation('projects', 6, project=names.PROJECTS)
-def enable_project(side, project):
-    return side.change('project', project, enabled=True)
-
-
-@operation('projects', 1, project=names.PROJECTS)
-def delete_project(side, project):
-    return side.remove(f'/projects/{side.id(project)}', project)
