@@ -8,7 +8,6 @@ that git merges three ways and knows both upstream versions. What it cannot
 merge, somebody resolves there.
 """
 
-import dataclasses
 import pathlib
 import shutil
 import tempfile
@@ -24,20 +23,6 @@ from patchset import upstream
 
 # Tags of the new tree: the old source, and the old topics on top of it.
 BASE, TOPICS = 'ported-base', 'ported-topics'
-
-
-@dataclasses.dataclass(frozen=True)
-class Report:
-    """What came of it.
-
-    :param tree: folder of the tree
-    :param changed: names of topics whose hunks are not what they were
-    :param merged: names of topics with no hunk left: upstream may have them
-    """
-
-    tree: pathlib.Path
-    changed: list
-    merged: list
 
 
 def start(pin, old):
@@ -76,7 +61,8 @@ def resume(pin):
     Topics that the series of the release does without are left out. What a
     topic was resolved to is kept: the next call goes on after it.
 
-    :returns: a :class:`Report`
+    :returns: names of topics whose hunks are not what they were, and names of
+        topics with no hunk left: upstream may have them
     :raises patchset.errors.Error: git cannot merge a topic, or :func:`start`
         was not called
     """
@@ -127,8 +113,7 @@ def _report(tree):
         )
     )  # fmt: skip
     both = [name for name in after if name in before]
-    return Report(
-        tree,
+    return (
         [n for n in both if after[n] and after[n] != before[n]],
         [n for n in both if before[n] and not after[n]],
     )

@@ -44,15 +44,15 @@ def run(args):
         _start(args)
     elif args.origin:
         raise errors.UsageError('--from requires a version')
-    report = port.resume(pins.load(args.release))
+    changed, merged = port.resume(pins.load(args.release))
     for names, what in (
-        (report.changed, 'has changed hunks'),
-        (report.merged, 'has no hunks left: was it merged upstream?'),
+        (changed, 'has changed hunks'),
+        (merged, 'has no hunks left: was it merged upstream?'),
     ):
         for name in names:
             progress.say(f'{name} {what}')
     progress.say(
-        f'To compare: git -C {report.tree} range-diff '
+        f'To compare: git -C {paths.assembled(args.release)} range-diff '
         f'{port.BASE}..{port.TOPICS} {assemble.BASE}..HEAD'
     )
     progress.say(f'Then: ./ks refresh --release {args.release}')
