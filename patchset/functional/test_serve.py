@@ -8,7 +8,6 @@ import re
 import signal
 import socket
 import subprocess
-import time
 
 import fixtures
 import testtools
@@ -16,6 +15,8 @@ import testtools
 from patchset import client
 from patchset import environment
 from patchset import pins
+from patchset import ports
+from patchset import waiting
 from patchset.functional import commands
 from patchset.services import server
 
@@ -65,13 +66,11 @@ class ServeTestCase(testtools.TestCase):
         return process.returncode, errors[0]
 
     def assertStopped(self):
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            with socket.socket() as one:
-                if one.connect_ex(('127.0.0.1', self.port)):
-                    return
-            time.sleep(0.05)
-        self.fail('something still listens')
+        waiting.until(
+            lambda: ports.holder(self.port) is None,
+            PATIENCE,
+            lambda: AssertionError('something still listens'),
+        )
 
     def shell(self, command):
         """Run a command as a user who follows what was printed."""
@@ -134,10 +133,11 @@ class ServeTestCase(testtools.TestCase):
 
         process.kill()
         self.assertStopped()
-        deadline = time.monotonic() + PATIENCE
-        while pathlib.Path(f'/proc/{worker}').exists():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.05)
+        waiting.until(
+            lambda: not pathlib.Path(f'/proc/{worker}').exists(),
+            PATIENCE,
+            lambda: AssertionError(f'process {worker} still runs'),
+        )
 
     def test_taken_port(self):
         with socket.create_server(('127.0.0.1', self.port)):

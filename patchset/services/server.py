@@ -17,8 +17,10 @@ import time
 
 from patchset import child
 from patchset import errors
+from patchset import logs
 
-_TELLING = re.compile(r'error|fatal|denied', re.I)  # lines of a log
+# Lines of a log.
+_TELLING = re.compile(r'.*(?:error|fatal|denied)(?!.* Aborting$).*', re.I)
 TRIES = 3  # ports to try: another program may take one in between
 
 
@@ -208,13 +210,7 @@ class Server:
         return path
 
     def _error(self, what):
-        lines = self.log.read_text(errors='replace').strip().splitlines()
-        telling = [
-            line
-            for line in lines
-            if _TELLING.search(line) and not line.endswith(' Aborting')
-        ]
-        reason = (telling or lines or ['it said nothing'])[-1].strip()
+        reason = logs.reason(self.log, telling=_TELLING)
         return errors.Error(f'{self.name} {what}: {reason}')
 
     def _prepare(self):
