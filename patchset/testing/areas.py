@@ -11,7 +11,7 @@ import pathlib
 from patchset import trees
 from patchset.testing import stestr
 
-PACKAGES = ('test',)  # profiles of bindep.txt
+PACKAGES = ('test',)
 FOLDER = pathlib.PurePath('keystone/tests/unit')
 # Modules and classes below it, of the newest release.
 NAMES = (
@@ -40,11 +40,7 @@ NAMES = (
 
 
 def run(options):
-    """Run the part.
-
-    :param options: a :class:`patchset.testing.options.Options`
-    :returns: a :class:`patchset.testing.results.Result`
-    """
+    """Run the part."""
     tree = trees.get(options.pin, options.stock)
     return stestr.run(
         options, 'areas', tree, modules=modules(tree), quick=True

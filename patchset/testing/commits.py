@@ -21,15 +21,11 @@ from patchset.testing import proof
 from patchset.testing import results
 from patchset.testing import stestr
 
-PACKAGES = ('test',)  # profiles of bindep.txt
+PACKAGES = ('test',)
 
 
 def run(options):
-    """Run the part.
-
-    :param options: a :class:`patchset.testing.options.Options`
-    :returns: a :class:`patchset.testing.results.Result`
-    """
+    """Run the part."""
     topics = series.load(options.pin.release)
     chosen = options.chosen(topics)
     total = results.Result()

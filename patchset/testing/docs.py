@@ -16,16 +16,12 @@ from patchset import progress
 from patchset.testing import checks
 from patchset.testing import sources
 
-PACKAGES = ()  # profiles of bindep.txt
+PACKAGES = ()
 OUTPUT = paths.BUILD / 'docs'
 
 
 def run(options):
-    """Build what the expression matches.
-
-    :param options: ``.expression`` is used
-    :returns: a :class:`patchset.testing.results.Result`
-    """
+    """Build what the expression matches."""
     where = environment.Environment(pins.newest(), 'docs').ensure()
     with history(paths.ROOT) as root:
         return checks.run(plan(where.bin, root), options.expression)

@@ -8,14 +8,10 @@ They take minutes, and what they show changes only with the tooling.
 from patchset import paths
 from patchset.testing import stestr
 
-PACKAGES = ('test', 'live')  # profiles of bindep.txt
+PACKAGES = ('test', 'live')
 FOLDER = 'patchset/functional'
 
 
 def run(options):
-    """Run the part.
-
-    :param options: a :class:`patchset.testing.options.Options`
-    :returns: a :class:`patchset.testing.results.Result`
-    """
+    """Run the part."""
     return stestr.run(options, 'functional', paths.ROOT, folder=FOLDER).result

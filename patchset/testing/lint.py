@@ -17,17 +17,13 @@ from patchset.testing import checks
 from patchset.testing import patch_form
 from patchset.testing import sources
 
-PACKAGES = ()  # profiles of bindep.txt
+PACKAGES = ()
 LICENCE = '# SPDX-License-Identifier: Apache-2.0'
 _WHITESPACE = 'blank-at-eol,blank-at-eof,space-before-tab'
 
 
 def run(options):
-    """Run every check whose name the expression matches.
-
-    :param options: ``.expression`` is used
-    :returns: a :class:`patchset.testing.results.Result`
-    """
+    """Run every check whose name the expression matches."""
     # The files are the same for all releases, and so are their rules.
     newest = pins.load(pins.newest())
     where = environment.Environment(newest.release, 'lint').ensure()

@@ -14,7 +14,7 @@ from patchset.testing import stestr
 from patchset.testing import tempest
 from patchset.testing import walk
 
-PACKAGES = ('live',)  # profiles of bindep.txt
+PACKAGES = ('live',)
 EXPRESSION = (
     r'^tempest\.api\.identity\..*\.test_(tokens|trusts|application_cred)'
     r'|^keystone_tempest_plugin\..*\.test_(token|oauth1_tokens)\.'
@@ -24,11 +24,7 @@ EXPRESSION = (
 
 
 def run(options):
-    """Run the part.
-
-    :param options: a :class:`patchset.testing.options.Options`
-    :returns: a :class:`patchset.testing.results.Result`
-    """
+    """Run the part."""
     expression = stestr.both(EXPRESSION, options.expression)
     tree = trees.get(options.pin, options.stock)
     _, report = tempest.run_suite(

@@ -6,16 +6,12 @@ from patchset import trees
 from patchset.testing import results
 from patchset.testing import stestr
 
-PACKAGES = ('test',)  # profiles of bindep.txt
+PACKAGES = ('test',)
 FOLDER = 'keystone/tests/performance'
 
 
 def run(options):
-    """Run the part.
-
-    :param options: a :class:`patchset.testing.options.Options`
-    :returns: a :class:`patchset.testing.results.Result`
-    """
+    """Run the part."""
     if not (trees.get(options.pin) / FOLDER).is_dir():
         return results.Result()
     return stestr.run(options, 'performance', folder=FOLDER).result

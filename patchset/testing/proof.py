@@ -20,16 +20,12 @@ from patchset import trees
 from patchset.testing import results
 from patchset.testing import stestr
 
-PACKAGES = ('test',)  # profiles of bindep.txt
+PACKAGES = ('test',)
 FOLDERS = ('keystone/tests/unit/', 'keystone/tests/performance/')
 
 
 def run(options):
-    """Run the part; each topic counts as one test.
-
-    :param options: a :class:`patchset.testing.options.Options`
-    :returns: a :class:`patchset.testing.results.Result`
-    """
+    """Run the part; each topic counts as one test."""
     topics = [
         topic
         for topic in options.chosen(series.load(options.pin.release))

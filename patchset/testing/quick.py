@@ -19,7 +19,7 @@ from patchset.testing import proof
 from patchset.testing import results
 from patchset.testing import stestr
 
-PACKAGES = ('test', 'live')  # profiles of bindep.txt
+PACKAGES = ('test', 'live')
 # One of each area: small corrections, revocation, caches, validation.
 TOPICS = (
     'auth-context-per-request',
@@ -31,11 +31,7 @@ LIVE = r'revcache_tempest_plugin\..*\.test_tokens\.'
 
 
 def run(options):
-    """Run the part.
-
-    :param options: a :class:`patchset.testing.options.Options`
-    :returns: a :class:`patchset.testing.results.Result`
-    """
+    """Run the part."""
     topics = dataclasses.replace(options, topics=TOPICS)
     smoke = dataclasses.replace(
         options, expression=stestr.both(LIVE, options.expression)

@@ -20,7 +20,7 @@ from patchset.testing import results
 from patchset.testing import stestr
 from patchset.testing import tempest_conf
 
-PACKAGES = ('live',)  # profiles of bindep.txt
+PACKAGES = ('live',)
 EXPRESSION = r'^(tempest\.api\.identity|keystone_tempest_plugin)\.'
 PLUGIN = 'revcache_tempest_plugin'
 # Tests of one class share what its set-up made in the cloud.
@@ -95,11 +95,7 @@ def install_plugin(folder):
 
 
 def run(options):
-    """Run the part.
-
-    :param options: a :class:`patchset.testing.options.Options`
-    :returns: a :class:`patchset.testing.results.Result`
-    """
+    """Run the part."""
     expression = stestr.both(EXPRESSION, options.expression)
     ids, report = run_suite(options, 'tempest', expression)
     return baseline.judge(options, 'tempest', ids, report, _on_stock)

@@ -7,16 +7,12 @@ from patchset import progress
 from patchset import trees
 from patchset.testing import stestr
 
-PACKAGES = ('test',)  # profiles of bindep.txt
+PACKAGES = ('test',)
 FOLDER = 'keystone/tests/unit'
 
 
 def run(options):
-    """Run the part.
-
-    :param options: a :class:`patchset.testing.options.Options`
-    :returns: a :class:`patchset.testing.results.Result`
-    """
+    """Run the part."""
     tree, stock = trees.get(options.pin), trees.get(options.pin, stock=True)
     tooling = stestr.run(
         options, 'unit-tooling', paths.ROOT, folder='patchset/tests'

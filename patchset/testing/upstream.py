@@ -17,16 +17,12 @@ from patchset.testing import baseline
 from patchset.testing import stestr
 from patchset.testing import unit
 
-PACKAGES = ('test', 'live')  # profiles of bindep.txt
+PACKAGES = ('test', 'live')
 TESTS = 'keystone/tests/unit'
 
 
 def run(options):
-    """Run the part.
-
-    :param options: a :class:`patchset.testing.options.Options`
-    :returns: a :class:`patchset.testing.results.Result`
-    """
+    """Run the part."""
     venv = environment.Environment(options.pin.release, 'test').ensure()
     tree = trees.get(options.pin, options.stock)
     ids = ()

@@ -18,18 +18,14 @@ from patchset.walk import minimise
 from patchset.walk import rig as rigs
 from patchset.walk import walk
 
-PACKAGES = ('test', 'live')  # profiles of bindep.txt
+PACKAGES = ('test', 'live')
 CHAPTER = 120  # seconds after which a new story begins
 FEW = 100  # answers: too few for a cache to matter
 PATIENCE = 300  # seconds to look for a shorter story
 
 
 def run(options):
-    """Run the part.
-
-    :param options: a :class:`patchset.testing.options.Options`
-    :returns: a :class:`patchset.testing.results.Result`
-    """
+    """Run the part."""
     total, seed = results.Result(), options.seed
     with rigs.Rig(options.pin, options.cache) as rig:
         end = time.monotonic() + options.seconds

@@ -15,16 +15,12 @@ import dataclasses
 from patchset import paths
 from patchset.testing import stestr
 
-PACKAGES = ('test', 'live')  # profiles of bindep.txt
+PACKAGES = ('test', 'live')
 FOLDER = 'patchset/livetests'
 
 
 def run(options):
-    """Run the part.
-
-    :param options: a :class:`patchset.testing.options.Options`
-    :returns: a :class:`patchset.testing.results.Result`
-    """
+    """Run the part."""
     # These tests wait for each other's time: one after the other.
     alone = dataclasses.replace(options, concurrency=1)
     return stestr.run(alone, 'workers', paths.ROOT, folder=FOLDER).result
