@@ -2,38 +2,32 @@
 
 """Tests in sets, of which each runs until one of its tests fails.
 
-For the environment that the tests run in: it needs nothing but unittest.
+For the environment that the tests run in.
 """
 
 import unittest
 
+import testtools
 
-class Watch:
+
+class Watch(testtools.TestResultDecorator):
     """A result for one test, which remembers whether that failed.
 
     For unittest it is one of its own: what a class sets up is torn down
     after each test.
     """
 
-    _previousTestClass = None
-    _testRunEntered = False
-
-    def __init__(self, result):
-        self.failed = False
-        self._result = result
-
-    def __getattr__(self, name):
-        return getattr(self._result, name)
+    failed = False
 
     def addError(self, *args, **kwargs):
         """Take note, and hand on."""
         self.failed = True
-        self._result.addError(*args, **kwargs)
+        super().addError(*args, **kwargs)
 
     def addFailure(self, *args, **kwargs):
         """Take note, and hand on."""
         self.failed = True
-        self._result.addFailure(*args, **kwargs)
+        super().addFailure(*args, **kwargs)
 
 
 class UntilFailure(unittest.TestSuite):
