@@ -10,8 +10,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Everything made, as opposed to written, is below BUILD or DIST.
 BUILD = pathlib.Path(os.environ.get('KS_BUILD_DIR', ROOT / 'build')).resolve()
 DIST = ROOT / 'dist'
-OVERLAY = ROOT / 'keystone'
-NOTES = ROOT / 'releasenotes' / 'notes'
 PATCHES = ROOT / 'patches'
 REQUIREMENTS = ROOT / 'requirements'
 
