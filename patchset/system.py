@@ -13,13 +13,14 @@ from patchset import process
 from patchset import progress
 
 
-def missing(*profiles, bindep_file=paths.ROOT / 'bindep.txt'):
+def missing(*profiles):
     """Names of the packages of bindep profiles that are not installed.
 
     Empty where bindep knows no package manager of this system.
     """
+    file = paths.ROOT / 'bindep.txt'
     done = process.finish(
-        [sys.executable, '-m', 'bindep', '-b', '-f', bindep_file, *profiles]
+        [sys.executable, '-m', 'bindep', '-b', '-f', file, *profiles]
     )
     if done.returncode not in (0, 1) or done.stderr.strip():
         raise errors.Error(f'bindep failed: {done.stderr.strip()[-200:]}')
