@@ -6,20 +6,14 @@ import contextlib
 import sys
 import threading
 import time
+import types
 
 SILENCE = 15  # seconds without a word, after which a command says what it does
 _START = time.monotonic()
 
 
-class _Activity:
-    """What goes on, innermost last, and when something was printed."""
-
-    def __init__(self):
-        self.printed = time.monotonic()
-        self.names = []
-
-
-_ACTIVITY = _Activity()
+# What goes on, innermost last, and when something was printed.
+_ACTIVITY = types.SimpleNamespace(names=[], printed=_START)
 
 
 def say(message):

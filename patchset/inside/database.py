@@ -34,35 +34,20 @@ def inspect(url, timeout):
     name = 'timeout' if url.drivername == 'sqlite' else 'connect_timeout'
     engine = sqlalchemy.create_engine(url, connect_args={name: timeout})
     with engine.connect() as connection:
-        tables = set(sqlalchemy.inspect(connection).get_table_names())
+        revisions = column(connection, 'version_num', 'alembic_version')
+        where = "WHERE domain_id = 'default' AND name = 'admin'"
+        admins = column(connection, 'user_id', 'local_user', where)
         return {
-            'revisions': sorted(
-                column(
-                    connection,
-                    tables,
-                    'alembic_version',
-                    'SELECT version_num FROM alembic_version',
-                )
-            ),
-            'admin': next(
-                iter(
-                    column(
-                        connection,
-                        tables,
-                        'local_user',
-                        'SELECT user_id FROM local_user '
-                        "WHERE domain_id = 'default' AND name = 'admin'",
-                    )
-                ),
-                None,
-            ),
+            'revisions': sorted(revisions),
+            'admin': admins[0] if admins else None,
         }
 
 
-def column(connection, tables, table, query):
-    if table not in tables:
+def column(connection, name, table, where=''):
+    if not sqlalchemy.inspect(connection).has_table(table):
         return []
-    return list(connection.execute(sqlalchemy.text(query)).scalars())
+    query = sqlalchemy.text(f'SELECT {name} FROM {table} {where}')
+    return list(connection.execute(query).scalars())
 
 
 def reason(error):
