@@ -9,7 +9,6 @@ import statistics
 from patchset import assemble
 from patchset import errors
 from patchset import export
-from patchset import git
 from patchset import series
 
 # Maximum number of other topics that each topic of a stack may depend on,
@@ -85,16 +84,15 @@ def verify(tree, topics, temporary):
     :raises patchset.errors.Error: a ``Depends:`` trailer is missing, or
         nothing needs it
     """
-    clone = Clone(tree, topics, temporary)
+    clone = export.Clone(tree, topics, temporary)
     for topic in topics:
-        needed = export.closure(topics, [topic.name])
-        clone.verify(topic, needed)
+        _verify_on(clone, topic, export.closure(topics, [topic.name]))
         for name, reason in topic.reasons.items():
             others = [one for one in topic.depends if one != name]
             less = export.closure(topics, others) | {topic.name}
             if not reason and name not in less:
                 try:
-                    clone.verify(topic, less)
+                    _verify_on(clone, topic, less)
                 except errors.Error:
                     continue
                 _refuse(
@@ -103,59 +101,21 @@ def verify(tree, topics, temporary):
                 )  # fmt: skip
 
 
-class Clone:
-    """A clone in which some of the topics are put together.
+def _verify_on(clone, topic, names):
+    """Check a topic on top of others.
 
-    ``folder`` is where it stands. The parameters are those of
-    :func:`verify`.
+    :param names: names of those, and its own
+    :raises patchset.errors.Error: it does not apply, or imports what is not
+        there
     """
-
-    def __init__(self, tree, topics, temporary):
-        commits = assemble.commits(tree)
-        self._commits = [*zip(topics, commits, strict=True)]
-        self.folder = temporary / 'clone'
-        git.git(tree, 'clone', '--quiet', '--shared', tree, self.folder)
-        # What was made for a topic is where later ones that need it start.
-        self._made = {(): assemble.BASE}
-
-    def verify(self, topic, names):
-        """Check a topic on top of others.
-
-        :param names: names of those, and its own
-        :raises patchset.errors.Error: it does not apply, or imports what is
-            not there
-        """
-        self.make(names)
-        for module in modules(topic):
-            for needed in imports(self.folder / module):
-                if not stands(self.folder, needed):
-                    raise errors.Error(
-                        f'{topic.name}: {module} imports {needed}, which no '
-                        f'topic that it depends on has'
-                    )
-
-    def make(self, wanted):
-        """Put topics together, in the order of the series.
-
-        :param wanted: their names
-        :raises patchset.errors.Error: one does not apply
-        """
-        waiting = [
-            (topic, commit)
-            for topic, commit in self._commits
-            if topic.name in wanted
-        ]
-        names = tuple(topic.name for topic, _ in waiting)
-        start = max(
-            n for n in range(len(names) + 1) if names[:n] in self._made
-        )
-        git.git(
-            self.folder, 'checkout', '--quiet', '--force',
-            self._made[names[:start]],
-        )  # fmt: skip
-        for number, (topic, commit) in enumerate(waiting[start:], start + 1):
-            export.pick(self.folder, topic, commit)
-            self._made[names[:number]] = assemble.head(self.folder)
+    clone.make(names)
+    for module in modules(topic):
+        for needed in imports(clone.folder / module):
+            if not stands(clone.folder, needed):
+                raise errors.Error(
+                    f'{topic.name}: {module} imports {needed}, which no topic '
+                    f'that it depends on has'
+                )
 
 
 def modules(topic):

@@ -52,20 +52,52 @@ def picked(tree, topics, only=(), signed_by=None):
     names = [topic.name for topic in topics]
     series.check_names(only, names)
     wanted = closure(topics, only or names)
-    commits = assemble.commits(tree)
     with tempfile.TemporaryDirectory() as temporary:
-        clone = pathlib.Path(temporary) / 'clone'
-        git.git(tree, 'clone', '--quiet', '--shared', '--no-tags', tree, clone)
-        git.git(
-            clone,
-            'checkout',
-            '--quiet',
-            f'{commits[0]}^' if commits else 'HEAD',
-        )
-        for topic, commit in zip(topics, commits, strict=True):
+        clone = Clone(tree, topics, pathlib.Path(temporary), signed_by)
+        made = []
+        for topic in topics:
             if topic.name in wanted:
-                pick(clone, topic, commit, signed_by)
-                yield topic, clone
+                made.append(topic.name)
+                clone.make(made)
+                yield topic, clone.folder
+
+
+class Clone:
+    """A clone in which some of the topics are put together.
+
+    :param tree: folder of the assembled tree
+    :param topics: its topics, in order
+    :param temporary: a folder to make the clone in; ``folder`` is the clone's
+    :param signed_by: as for :func:`export`
+    """
+
+    def __init__(self, tree, topics, temporary, signed_by=None):
+        commits = assemble.commits(tree)
+        self._commits = [*zip(topics, commits, strict=True)]
+        self._signed_by = signed_by
+        self.folder = temporary / 'clone'
+        git.git(tree, 'clone', '--quiet', '--shared', tree, self.folder)
+        # What was made for a topic is where later ones that need it start.
+        self._made = {(): assemble.BASE}
+
+    def make(self, wanted):
+        """Put topics together, in the order of the series.
+
+        :param wanted: their names
+        :raises patchset.errors.Error: one does not apply
+        """
+        waiting = [one for one in self._commits if one[0].name in wanted]
+        names = tuple(topic.name for topic, _ in waiting)
+        start = max(
+            n for n in range(len(names) + 1) if names[:n] in self._made
+        )
+        git.git(
+            self.folder, 'checkout', '--quiet', '--force',
+            self._made[names[:start]],
+        )  # fmt: skip
+        for number, (topic, commit) in enumerate(waiting[start:], start + 1):
+            _pick(self.folder, topic, commit, self._signed_by)
+            self._made[names[:number]] = assemble.head(self.folder)
 
 
 def closure(topics, names):
@@ -80,7 +112,7 @@ def closure(topics, names):
     return found
 
 
-def pick(clone, topic, commit, signed_by=None):
+def _pick(clone, topic, commit, signed_by):
     """Put one topic's commit, with its public message, onto a clone."""
     try:
         git.git(

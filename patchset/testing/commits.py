@@ -9,7 +9,6 @@ a topic's own tests and upstream's tests of the changed areas must pass.
 import pathlib
 import tempfile
 
-from patchset import dependencies
 from patchset import egg_info
 from patchset import export
 from patchset import paths
@@ -30,7 +29,7 @@ def run(options):
     chosen = options.chosen(topics)
     total = results.Result()
     with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
-        clone = dependencies.Clone(
+        clone = export.Clone(
             trees.get(options.pin), topics, pathlib.Path(temporary)
         )
         tree = clone.folder
