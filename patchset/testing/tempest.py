@@ -13,16 +13,17 @@ import shutil
 import tempfile
 
 from patchset import environment
+from patchset import keystone_conf
 from patchset import paths
 from patchset.testing import baseline
 from patchset.testing import cloud
 from patchset.testing import results
 from patchset.testing import stestr
-from patchset.testing import tempest_conf
 
 PACKAGES = ('live',)
 EXPRESSION = r'^(tempest\.api\.identity|keystone_tempest_plugin)\.'
 PLUGIN = 'revcache_tempest_plugin'
+PATIENCE = 300  # seconds; far more than a loaded machine needs
 # Tests of one class share what its set-up made in the cloud.
 _GROUP = r'([^\.]*\.)*'
 
@@ -52,7 +53,7 @@ def run_suite(
         if not ids:
             return ids, results.Report()
         with cloud.start(options) as keystone:
-            file.write_text(tempest_conf.render(keystone, folder, settings))
+            file.write_text(configuration(keystone, folder, settings))
             return ids, suite.run(
                 concurrency=options.concurrency, ids=ids, listed=True
             )
@@ -72,6 +73,39 @@ def _suite(options, part, folder, quiet):
         },
         group=_GROUP, quiet=quiet,
     )  # fmt: skip
+
+
+def configuration(deployment, folder, settings=None):
+    """Text of tempest.conf.
+
+    :param deployment: a started :class:`patchset.deployment.Deployment`
+    :param folder: where tempest may keep its lock files and its log
+    :param settings: {section: {option: value}} on top of that
+    """
+    admin = deployment.credentials
+    options = {
+        'auth': {
+            'use_dynamic_credentials': True,
+            'create_isolated_networks': False,
+            'admin_username': admin['OS_USERNAME'],
+            'admin_password': admin['OS_PASSWORD'],
+            'admin_domain_name': admin['OS_USER_DOMAIN_NAME'],
+            'admin_project_name': admin['OS_PROJECT_NAME'],
+        },
+        'identity': {
+            'uri_v3': deployment.url,
+            'region': admin['OS_REGION_NAME'],
+            'v3_endpoint_type': 'public',
+        },
+        'enforce_scope': {'keystone': True},
+        'service-clients': {'http_timeout': PATIENCE},
+        'service_available': dict.fromkeys(
+            ('cinder', 'glance', 'horizon', 'neutron', 'nova', 'swift'), False
+        ),
+        'oslo_concurrency': {'lock_path': folder},
+        'DEFAULT': {'log_dir': folder, 'log_file': 'tempest.log'},
+    }
+    return keystone_conf.render(keystone_conf.merge(options, settings))
 
 
 def install_plugin(folder):
