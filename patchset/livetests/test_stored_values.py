@@ -4,22 +4,13 @@
 
 import time
 
+from patchset.livetests import base
 from patchset.livetests import cache_servers
 from patchset.livetests import test_cache_lifetimes
 
 
-class _Stored:
+class _Stored(base.ServerMixin):
     """What holds for each kind of server; a subclass names it."""
-
-    kind = None
-
-    def setUp(self):
-        super().setUp()
-        self.server = self.start()
-
-    def start(self):
-        """Start a server that ends with the test."""
-        return self.enterContext(self.kind())
 
     def of_each_backend(self, but=()):
         """Two workers with each backend that knows the kind of server."""
@@ -88,7 +79,7 @@ class MemcachedStoredTests(_Stored, test_cache_lifetimes.LifetimeTestCase):
     kind = cache_servers.Memcached
 
     def test_two_servers(self):
-        second = self.start()
+        second = self.enterContext(self.kind())
         for backend in self.kind.backends:
             one, other = (
                 self.worker(
