@@ -8,42 +8,54 @@ changes upstream files, at least one test must fail there. The first one
 that does is enough.
 """
 
+import dataclasses
 import pathlib
 import shutil
 import tempfile
 
 from patchset import egg_info
+from patchset import inside
 from patchset import paths
-from patchset import progress
 from patchset import series
 from patchset import trees
-from patchset.testing import results
+from patchset.testing import durations
 from patchset.testing import stestr
 
 PACKAGES = ('test',)
 FOLDERS = ('keystone/tests/unit/', 'keystone/tests/performance/')
+# Stands in for a folder of tests.
+_PROOFS = """\
+import sys
+
+sys.path.append({folder!r})
+
+import proof_tests
+
+def load_tests(loader, tests, pattern):
+    return proof_tests.load(loader, {topics!r}, {expression!r}, {last!r})
+"""
 
 
 def run(options):
     """Run the part; each topic counts as one test."""
-    topics = [
-        topic
+    topics = {
+        topic.name: tests(topic)
         for topic in options.chosen(series.load(options.pin.release))
         if topic.diff
-    ]
+    }
+    script = _PROOFS.format(
+        folder=str(pathlib.Path(inside.__file__).parent),
+        topics=topics,
+        expression=options.expression or '',
+        last=sorted(durations.known()),
+    )
     with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
         tree = pathlib.Path(temporary) / 'keystone'
         unpatched(options.pin, tree)
-        report = stestr.run(
-            options, 'proof', tree,
-            sets={topic.name: tests(topic) for topic in topics},
-            quiet=True,
-            quick=True,
-        )  # fmt: skip
-    total = results.Result()
-    for topic in topics:
-        total += judge(topic, report, bool(options.expression))
-    return total
+        every = dataclasses.replace(options, expression=None)
+        return stestr.run(
+            every, 'proof', tree, script=script, quick=True
+        ).result
 
 
 def unpatched(pin, tree):
@@ -65,23 +77,3 @@ def tests(topic):
         and pathlib.PurePath(name).match('test_*.py')
     ]
     return sorted(modules, reverse=True)
-
-
-def judge(topic, report, narrowed):
-    """Whether a test of the topic failed: one passed, or one failed.
-
-    :param narrowed: whether an expression may have left the topic out
-    """
-    modules = tuple(f'{name}.' for name in tests(topic))
-    failed = sorted(name for name in report.failed if name.startswith(modules))
-    passed = sum(name.startswith(modules) for name in report.passed)
-    if failed:
-        progress.say(f'{topic.name}: fails without it: {failed[0]}')
-        return results.Result(passed=1)
-    if narrowed and not passed:
-        return results.Result()
-    progress.say(
-        f'FAILED {topic.name}\n{passed} tests of it pass on stock code, and '
-        f'none fails\n'
-    )
-    return results.Result(failed=1)

@@ -23,25 +23,12 @@ from patchset.testing import results
 
 _READER = pathlib.Path(__file__).parent / 'subunit_lines.py'
 _SLOWEST = 30  # how many tests the log names with their times
-# Stand in for a folder of tests.
+# Stands in for a folder of tests.
 _NAMED = """\
 def load_tests(loader, tests, pattern):
     return loader.loadTestsFromNames({modules})
 """
-_SETS = """\
-import pathlib
-import sys
-
-sys.path.append({scripts!r})
-
-import until_failure
-
-def load_tests(loader, tests, pattern):
-    return until_failure.load(
-        loader, {sets!r}, pathlib.Path({marks!r}), {last!r}
-    )
-"""
-_SCRIPTS = pathlib.Path(inside.__file__).parent
+_QUICK = pathlib.Path(inside.__file__).parent / 'quick_tests'
 
 
 def both(*expressions):
@@ -79,8 +66,7 @@ class Suite:
     :param top: folder that the names of its modules start at, likewise
     :param modules: names of the tests' modules, or of classes in them,
         instead of a folder: other modules are not even imported
-    :param sets: {name: modules} instead, of which each set runs until one
-        of its tests fails
+    :param script: text of a module that loads the tests, instead
     :param quick: spare tests that make an application each some of the work
         that this takes, see ``inside/quick_tests``
     :param variables: environment variables of the tests
@@ -91,7 +77,7 @@ class Suite:
 
     def __init__(
         self, label, venv, tree, *, folder=None, top='.',
-        modules=None, sets=None, quick=False, variables=None, group=None,
+        modules=(), script=None, quick=False, variables=None, group=None,
         quiet=False,
     ):  # fmt: skip
         self.label = label
@@ -100,9 +86,8 @@ class Suite:
         self._tree = tree
         self._folder = folder
         self._top = top
-        self._modules = modules
-        self._sets = sets
-        self._path = [_SCRIPTS / 'quick_tests', tree] if quick else [tree]
+        self._script = script or _NAMED.format(modules=sorted(modules))
+        self._path = [_QUICK, tree] if quick else [tree]
         self._variables = variables or {}
         self._group = group
         self._quiet = quiet
@@ -181,16 +166,8 @@ class Suite:
 
     def _count(self, report, total):
         """How far the run is, in words."""
-        if self._sets is None:
-            done = report.result
-            return f'{self.label}: {done.total} of {total} tests: {done}'
-        failed = tuple(report.failed)
-        done = sum(
-            any(test.startswith(f'{name}.') for test in failed for name in one)
-            for one in self._sets.values()
-        )
-        total = len(self._sets)
-        return f'{self.label}: {done} of {total} sets of tests have a failure'
+        done = report.result
+        return f'{self.label}: {done.total} of {total} tests: {done}'
 
     def _take(self, report, test):
         kind = report.add(test['id'], test['status'], test['text'])
@@ -222,20 +199,8 @@ class Suite:
             ]
         named = pathlib.Path(temporary) / 'named'
         named.mkdir()
-        (named / 'test_named.py').write_text(self._script(temporary))
+        (named / 'test_named.py').write_text(self._script)
         return [*options, f'--test-path={named}', f'--top-dir={named}']
-
-    def _script(self, temporary):
-        if self._sets is None:
-            return _NAMED.format(modules=sorted(self._modules))
-        marks = pathlib.Path(temporary) / 'marks'
-        marks.mkdir()
-        return _SETS.format(
-            scripts=str(_SCRIPTS),
-            sets=self._sets,
-            marks=str(marks),
-            last=sorted(durations.known()),
-        )
 
     def _variables_in(self, temporary):
         # A cloud that the user's shell is set to is none of the tests'.

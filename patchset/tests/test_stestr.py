@@ -154,34 +154,6 @@ class Garbage(unittest.TestCase):
     def test_often(self):
         self.assertLess(gc.get_threshold()[0], 5000)
 """
-# Its class is set up for each test.
-_TOPIC = """
-import os
-import pathlib
-import unittest
-
-
-class Topic(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.ready = True
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.ready = False
-
-    def setUp(self):
-        self.assertTrue(self.ready)
-
-    def test_1_passes(self):
-        pass
-
-    def test_2_fails(self):
-        self.{how}
-
-    def test_3_is_not_needed(self):
-        pass
-"""
 _SLOW = """
 import os
 import pathlib
@@ -255,7 +227,7 @@ class SuiteTestCase(testtools.TestCase):
         path.write_text(text)
 
     def suite(self, **options):
-        if not {'modules', 'sets'} & options.keys():
+        if not {'modules', 'script'} & options.keys():
             options['folder'] = 'small'
         return stestr.Suite(
             'small', Here, self.tree, variables={'COLOUR': 'blue'}, **options
@@ -372,52 +344,6 @@ class SuiteTestCase(testtools.TestCase):
             _STATEMENTS, 1, 'Statements.test_compiled_each_time'
         )
 
-    def test_a_set_runs_until_a_test_of_it_fails(self):
-        for name, how in (
-            ('assertion', 'fail()'),
-            ('error', 'nonsense()'),
-            ('skip', 'skipTest("not today")'),
-        ):
-            self.write(f'small/test_{name}.py', _TOPIC.format(how=how))
-        sets = {
-            'one': ['small.test_skip', 'small.test_assertion'],
-            'two': ['small.test_error'],
-        }
-        ran = {
-            f'small.test_{name}.Topic.test_{test}'
-            for name, test in (
-                ('skip', '1_passes'),
-                ('skip', '3_is_not_needed'),
-                ('assertion', '1_passes'),
-                ('error', '1_passes'),
-            )
-        }
-        report = self.suite(sets=sets, quiet=True).run()
-        self.assertEqual(ran, report.passed)
-        self.assertEqual(
-            {
-                'small.test_assertion.Topic.test_2_fails',
-                'small.test_error.Topic.test_2_fails',
-            },
-            report.failed.keys(),
-        )
-
-    def test_long_tests_come_last_in_their_set(self):
-        listed = self.tree / 'listed'
-        listed.write_text('90 small.test_fail.Topic.test_2_fails\n')
-        self.useFixture(
-            fixtures.MonkeyPatch('patchset.testing.durations.LIST', listed)
-        )
-        self.write('small/test_fail.py', _TOPIC.format(how='fail()'))
-        report = self.suite(sets={'one': ['small.test_fail']}).run()
-        self.assertEqual(results.Result(2, 1), report.result)
-
-    def test_two_processes_share_a_set(self):
-        self.write('small/test_fail.py', _TOPIC.format(how='fail()'))
-        suite = self.suite(sets={'one': ['small.test_fail']})
-        report = suite.run(concurrency=2)
-        self.assertIn('small.test_fail.Topic.test_2_fails', report.failed)
-
     def test_a_module_that_does_not_import_is_an_error(self):
         self.write('small/test_broken.py', 'import no_such_module\n')
         for suite in (self.suite(), self.suite(modules=['small.test_broken'])):
@@ -435,11 +361,9 @@ class SuiteTestCase(testtools.TestCase):
         )
         with progress.no_silence():
             self.suite().run()
-            self.suite(sets={'one': ['small.test_kinds']}).run()
         told = '\n'.join(steps)
         self.assertIn('small: loading the tests\n', told)
         self.assertRegex(told, r'small: \d of 9 tests: \d passed, \d failed')
-        self.assertRegex(told, r'small: \d of 1 sets of tests have a failure')
 
 
 class SignalTestCase(testtools.TestCase):
