@@ -3,7 +3,6 @@
 """Is everything below patches/ and keystone/ in order?"""
 
 from concurrent import futures
-import dataclasses
 import pathlib
 import tempfile
 
@@ -20,21 +19,6 @@ from patchset import series
 SUBJECT_LENGTH = 50  # as OpenStack asks of a commit
 
 
-@dataclasses.dataclass(frozen=True)
-class Figures:
-    """How large the series is.
-
-    ``changed`` and ``context`` count lines of upstream files: added or
-    removed, and carried along unchanged; ``overlay`` counts lines of files
-    of our own.
-    """
-
-    topics: int
-    changed: int
-    context: int
-    overlay: int
-
-
 def check(pin, source, python, root=paths.ROOT):
     """Check a release's patches and overlay.
 
@@ -43,7 +27,7 @@ def check(pin, source, python, root=paths.ROOT):
     :param python: interpreter of an environment that Keystone and its
         tests run in
     :param root: folder that holds ``patches/`` and the overlay
-    :returns: a :class:`Figures`
+    :returns: how large the series is, in words
     :raises patchset.errors.Error: the first thing found out of order
     """
     topics = series.load(pin.release, root / 'patches')
@@ -69,7 +53,7 @@ def check(pin, source, python, root=paths.ROOT):
             progress.step('each module of the topics imports')
             independent.result()
             progress.step('each topic stands on those it depends on')
-    return figures(topics, root)
+    return size(topics, root)
 
 
 def headers(topics):
@@ -195,16 +179,20 @@ _IMPORT = (
 )
 
 
-def figures(topics, root):
-    """Count the lines of the series and of the overlay."""
-    changed = context = overlay = 0
-    for topic in topics:
-        for line in topic.diff.splitlines():
-            if line[:1] in '+-' and line[:4] not in ('+++ ', '--- '):
-                changed += 1
-            elif line[:1] == ' ':
-                context += 1
-        for name in topic.adds:
-            if name.startswith('keystone/'):
-                overlay += len((root / name).read_text().splitlines())
-    return Figures(len(topics), changed, context, overlay)
+def size(topics, root):
+    """How many lines the series and the overlay have, in words."""
+    lines = [line for topic in topics for line in topic.diff.splitlines()]
+    changed = sum(
+        line[:1] in '+-' and line[:4] not in ('+++ ', '--- ') for line in lines
+    )
+    context = sum(line[:1] == ' ' for line in lines)
+    overlay = sum(
+        len((root / name).read_text().splitlines())
+        for topic in topics
+        for name in topic.adds
+        if name.startswith('keystone/')
+    )
+    return (
+        f'{len(topics)} topics; {changed} upstream lines changed, {context} '
+        f'carried as context; {overlay} lines of our own'
+    )

@@ -27,9 +27,5 @@ def run(args):
     pin = arguments.pin(args)
     source = upstream.ensure(pin)
     where = environment.Environment(pin.release, 'test').ensure()
-    found = check.check(pin, source, where.python)
-    progress.say(
-        f'{pin.release}: {found.topics} topics; {found.changed} upstream '
-        f'lines changed, {found.context} carried as context; '
-        f'{found.overlay} lines of our own'
-    )
+    size = check.check(pin, source, where.python)
+    progress.say(f'{pin.release}: {size}')

@@ -3,7 +3,6 @@
 """One walk: a story, told to both clouds at the same time."""
 
 import concurrent.futures
-import dataclasses
 import random
 import time
 
@@ -19,15 +18,6 @@ _LIVELY = 5  # tokens of the pool that should be good
 _TRIES = 50  # for a step that both clouds can take
 
 
-@dataclasses.dataclass
-class Count:
-    """What a walk came to."""
-
-    steps: int = 0
-    answers: int = 0
-    accepted: int = 0
-
-
 class Walk:
     """A story under way.
 
@@ -37,7 +27,8 @@ class Walk:
     def __init__(self, rig):
         self.rig = rig
         self.told = []  # steps
-        self.count = Count()
+        self.compared = 0  # answers
+        self.accepted = 0  # answers with status 200
         self.excused = {}  # name of a topic: number of differences
         self._pool = []
         self._good = set()  # names of tokens of the pool
@@ -72,8 +63,8 @@ class Walk:
     def progress(self, seed):
         """One line on how it goes."""
         return (
-            f'seed {seed}: {self.count.steps} steps, {self.count.answers} '
-            f'answers compared, {self.count.accepted} of them 200'
+            f'seed {seed}: {len(self.told)} steps, {self.compared} answers '
+            f'compared, {self.accepted} of them 200'
         )
 
     def retell(self, steps):
@@ -109,7 +100,6 @@ class Walk:
         if stock == patched and not is_taken:
             return None
         self.told.append(step)
-        self.count.steps += 1
         self._known.note(step)
         found = self._compared(step, 'stock', stock, 'patched', patched)
         self._choose_pool(step)
@@ -157,9 +147,9 @@ class Walk:
             all_given = {name: given[name][number] for name in servers}
             found += answers.of_nodes(question, all_given)
             truth = all_given[rigs.TRUTH]
-            self.count.answers += len(servers)
+            self.compared += len(servers)
             if truth.status == 200:
-                self.count.accepted += 1
+                self.accepted += 1
                 self._good.add(question.subject)
             if self._is_due(number, question, truth):
                 found += self._compare_stock(question, stock, truth)
@@ -173,11 +163,11 @@ class Walk:
         now = answers.exact(truth)
         changed = self._last.get(question) != now
         self._last[question] = now
-        return changed or number == self.count.steps % (2 * POOL)
+        return changed or number == len(self.told) % (2 * POOL)
 
     def _compare_stock(self, question, side, truth):
         answer = question.ask(self.rig.node(rigs.STOCK), side)
-        self.count.answers += 1
+        self.compared += 1
         stock = answers.alike(answer, side)
         patched = answers.alike(truth, self.sides[1])
         return self._compared(question, rigs.STOCK, stock, rigs.TRUTH, patched)
