@@ -60,7 +60,7 @@ def headers(topics):
     """Check what each patch's header says.
 
     :raises patchset.errors.Error: a subject is too long, a ``Forwarded:``
-        trailer is missing, or ``Depends:`` trailers are wrong
+        trailer or a test is missing, or ``Depends:`` trailers are wrong
     """
     for topic in topics:
         file = topic.path.name
@@ -71,6 +71,9 @@ def headers(topics):
             )
         if len(series.trailers(topic.message, 'Forwarded')) != 1:
             raise errors.Error(f'{file}: no Forwarded: trailer (no, or a URL)')
+        tests = [name for name in topic.adds if '/tests/' in name]
+        if not tests and 'b/keystone/tests/' not in topic.diff:
+            raise errors.Error(f'{file}: no test comes with it')
     dependencies.headers(topics)
 
 
@@ -103,9 +106,9 @@ def ownership(topics, others, source, root):
 
     :param others: what :func:`patchset.series.elsewhere` returns
     :raises patchset.errors.Error: upstream has the file, or it is in no
-        topic's ``Adds:`` trailers or in two, or a topic has no test
+        topic's ``Adds:`` trailers or in two
     """
-    owner, away = {}, {}
+    owner, away = {}, set()
     here = {topic.name for topic in topics}
     for topic in topics:
         for name in topic.adds:
@@ -123,7 +126,7 @@ def ownership(topics, others, source, root):
                     f'{owner[name]} adds it here'
                 )
             if topic.name not in here:
-                away[name] = topic.name
+                away.add(name)
     present = [
         path.relative_to(root).as_posix()
         for path in sorted((root / 'keystone').rglob('*'))
@@ -135,10 +138,6 @@ def ownership(topics, others, source, root):
     for name in present:
         if name not in owner and name not in away:
             raise errors.Error(f"{name} is in no topic's Adds: trailers")
-    for topic in topics:
-        tests = [name for name in topic.adds if '/tests/' in name]
-        if not tests and 'b/keystone/tests/' not in topic.diff:
-            raise errors.Error(f'{topic.path.name}: no test comes with it')
 
 
 def round_trip(pin, tree, root):
