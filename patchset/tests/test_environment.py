@@ -22,6 +22,7 @@ class EnvironmentTestCase(testtools.TestCase):
         requirements = self.build / 'requirements'
         (requirements / '2026.2').mkdir(parents=True)
         (requirements / '2026.2' / 'run.txt').touch()
+        (self.build / 'bindep.txt').touch()
         for name, value in (
             ('REQUIREMENTS', requirements),
             ('ROOT', self.build),
