@@ -3,8 +3,7 @@
 """Tokens whose id is created when it is accessed.
 
 A gateway that has Keystone verify a signed request receives the identity of
-the user but not the token. Encrypting an id and caching the token, which can
-only be found by its id, would be wasted.
+the user but not the token. Encrypting an id for it would be wasted.
 """
 
 from oslo_utils import timeutils
