@@ -45,7 +45,10 @@ class Decrypted:
     def _forget(self):
         self._lock = threading.Lock()
         self._stamp = None
-        self._kept = cachetools.TLRUCache(self._most, _end, self._clock)
+        self._kept = self._empty()
+
+    def _empty(self):
+        return cachetools.TLRUCache(self._most, _end, self._clock)
 
     def get(self, credential, decrypt):
         """Decrypt a credential, or return the cached result.
@@ -87,9 +90,7 @@ class Decrypted:
         with self._lock:
             if self._stamp != stamp:
                 self._stamp = stamp
-                self._kept = cachetools.TLRUCache(
-                    self._most, _end, self._clock
-                )
+                self._kept = self._empty()
             return self._kept
 
 
