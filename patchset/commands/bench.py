@@ -85,20 +85,18 @@ HELP = 'measure stock and patched Keystone side by side'
 
 def milliseconds(word):
     """Parse a whole number of milliseconds."""
-    number = int(word)
-    if not 0 <= number <= _FARTHEST:
-        raise argparse.ArgumentTypeError(
-            f'{number} is not between 0 and {_FARTHEST}'
-        )
-    return number
+    return _between(0, int(word), _FARTHEST)
 
 
 def rate(word):
     """Parse a positive rate per second."""
-    number = float(word)
-    if not 0.01 <= number <= _MOST:
+    return _between(0.01, float(word), _MOST)
+
+
+def _between(least, number, most):
+    if not least <= number <= most:
         raise argparse.ArgumentTypeError(
-            f'{number} is not between 0.01 and {_MOST}'
+            f'{number} is not between {least} and {most}'
         )
     return number
 
