@@ -22,9 +22,9 @@ import http.client
 import statistics
 import time
 
+from bench import credentials
 from bench import table
 from patchset import progress
-from patchset.cluster import asking
 from patchset.cluster import cluster
 from patchset.cluster import layout
 
@@ -90,18 +90,19 @@ def measure(running, count):
         until the last node rejected it, or None if that took longer than
         :data:`LIMIT`; and the duration of the revocation in seconds
     """
-    nodes = asking.nodes(running)
-    caller = asking.token(nodes[0], running.account)
+    nodes = running.clients
+    login = credentials.login(running.account)['auth']
+    caller = nodes[0].issue(**login)
 
     def one(_):
         # Only this node revokes: a revocation flushes stock's cached tokens.
         here, *others = nodes
-        token = asking.token(here, running.account)
+        token = here.issue(**login)
         for _ in range(_TWICE):
             for each in nodes:
-                asking.validate(each, caller, token)
+                each.validate(caller, token)
         began = time.monotonic()
-        if not asking.revoke(here, caller, token):
+        if here.revoke(caller, token) != http.client.NO_CONTENT:
             raise RuntimeError(f'{here.name} did not revoke')
         answered = time.monotonic()
         late = refused_after(others, caller, token, answered)
@@ -123,7 +124,7 @@ def refused_after(nodes, caller, token, since):
     def ask(one):
         accepted = False
         while (began := time.monotonic()) < since + LIMIT:
-            status = asking.validate(one, caller, token)
+            status = one.validate(caller, token)
             if status == http.client.NOT_FOUND:
                 return began - since if accepted else 0.0
             accepted |= status == http.client.OK

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Token requests of the tests to one Keystone."""
+"""Token requests to one Keystone."""
 
 import http.client
 
@@ -23,10 +23,13 @@ def password(secret, **user):
 
 
 class Client(node.Node):
-    """A client of the Keystone on a port of 127.0.0.1."""
+    """A client of the Keystone on a port of 127.0.0.1.
 
-    def __init__(self, port):
-        super().__init__(f'port {port}', lambda: port)
+    :param name: its name in reports
+    """
+
+    def __init__(self, port, name=None):
+        super().__init__(name or f'port {port}', lambda: port)
         self.port = port
 
     def authenticate(self, identity, scope=None):

@@ -6,6 +6,7 @@ import pathlib
 import tempfile
 
 from bench import line
+from patchset import client
 from patchset import environment
 from patchset import keystone_conf
 from patchset import progress
@@ -56,6 +57,16 @@ class Cluster(group.Group):
     def account(self):
         """Variables of the admin's openrc: a dict."""
         return self.nodes[0].credentials
+
+    @property
+    def client(self):
+        """A :class:`patchset.client.Client` of HAProxy."""
+        return client.Client(self.balancer.port, 'HAProxy')
+
+    @property
+    def clients(self):
+        """One of each node, which is accessed directly: a list."""
+        return [client.Client(one.port, one.name) for one in self.nodes]
 
     def node(self, name):
         """The :class:`patchset.cluster.node.Node` with this name."""

@@ -17,7 +17,6 @@ import threading
 import time
 
 from bench import credentials
-from patchset.cluster import asking
 
 GOOD = 20  # tokens that are validated repeatedly
 RECENT = 30  # last revoked tokens, which are validated again
@@ -62,8 +61,8 @@ class Load:
     """
 
     def __init__(self, cluster, interval):
-        self._all = asking.balancer(cluster)
-        self._nodes = asking.nodes(cluster)
+        self._all = cluster.client
+        self._nodes = cluster.clients
         self._account = cluster.account
         self._loose = interval + SLACK
         # Without a shared cache, nodes read revocations from the database.
@@ -222,7 +221,7 @@ class Load:
         return answer.status, answer.headers.get('x-subject-token')
 
     def _validate_at(self, one, token):
-        return asking.validate(one, self._caller, token)
+        return one.validate(self._caller, token)
 
     def _ask(self, method, path, wanted, subject=None, body=None):
         """Send a request through HAProxy and record its outcome."""

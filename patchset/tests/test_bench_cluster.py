@@ -17,24 +17,27 @@ class PropagationTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.now = 0.0
-        self.answers = {}
         for name, value in (
             ('time.monotonic', lambda: self.now),
             ('time.sleep', self.sleep),
-            ('patchset.cluster.asking.validate', self.validate),
         ):
             self.useFixture(fixtures.MonkeyPatch(name, value))
 
     def sleep(self, seconds):
         self.now += seconds
 
-    def validate(self, one, caller, token):
-        late = self.now < self.answers[one]
-        return http.client.OK if late else http.client.NOT_FOUND
+    def node(self, until):
+        """A node that accepts a token until then."""
+
+        def validate(caller, token):
+            late = self.now < until
+            return http.client.OK if late else http.client.NOT_FOUND
+
+        return types.SimpleNamespace(validate=validate)
 
     def refused_after(self, **answers):
-        self.answers = answers
-        return propagation.refused_after(list(answers), 'c', 't', 0.0)
+        nodes = [self.node(until) for until in answers.values()]
+        return propagation.refused_after(nodes, 'c', 't', 0.0)
 
     def test_the_last_node_counts(self):
         self.assertEqual(0.0, self.refused_after(one=0, two=0))

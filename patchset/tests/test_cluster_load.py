@@ -8,20 +8,19 @@ import types
 import fixtures
 import testtools
 
+from patchset import client
 from patchset import openrc
-from patchset.cluster import asking
 from patchset.cluster import faults
 from patchset.cluster import layout
 from patchset.cluster import load
 from patchset.walk import node
 
 
-class Server:
+class Server(client.Client):
     """Answers each request with a status that can be set."""
 
-    name = 'one'
-
     def __init__(self, status=http.client.OK):
+        super().__init__(0, 'one')
         self.status = status
 
     def ask(self, method, path, token=None, body=None, headers=None):
@@ -32,13 +31,6 @@ class LoadTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.server = Server()
-        for name, value in (
-            ('balancer', lambda _: self.server),
-            ('nodes', lambda _: [self.server]),
-        ):
-            self.useFixture(
-                fixtures.MonkeyPatch(f'{asking.__name__}.{name}', value)
-            )
         self.now = 100.0
         self.useFixture(
             fixtures.MonkeyPatch('time.monotonic', lambda: self.now)
@@ -47,6 +39,8 @@ class LoadTestCase(testtools.TestCase):
     def load(self, cache='shared'):
         cluster = types.SimpleNamespace(
             layout=layout.Layout(cache=cache),
+            client=self.server,
+            clients=[self.server],
             account=openrc.credentials('http://127.0.0.1', 'secret'),
         )
         return load.Load(cluster, 2)
