@@ -93,7 +93,7 @@ class Preparation:
                 for one in sections
             ]
             if not all(key.exists() for key in keys):
-                yield [command, *_owner()]
+                yield [command, *owner()]
 
     def _database_commands(self, made):
         found, record = self._found, self._record
@@ -136,7 +136,7 @@ class Preparation:
         for folder in (private, public):
             folder.mkdir(mode=0o700, exist_ok=True)
         # An incomplete pair is created again.
-        words = ['create_jws_keypair', '--force', *_owner()]
+        words = ['create_jws_keypair', '--force', *owner()]
         self._manage(words, cwd=private)
         os.replace(private / key.name, key)
 
@@ -186,8 +186,8 @@ class Preparation:
             )
 
 
-def _owner():
-    # Root has to say who owns the keys.
+def owner():
+    """Options of the commands that make keys: root says who owns them."""
     if os.geteuid() == 0:
         return ['--keystone-user', 'root', '--keystone-group', 'root']
     return []

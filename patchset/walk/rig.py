@@ -17,6 +17,7 @@ import tempfile
 import time
 
 from patchset import keystone_conf
+from patchset import preparation
 from patchset import progress
 from patchset.services import group
 from patchset.services import mariadb
@@ -115,7 +116,7 @@ class Rig(group.Group):
 
         :returns: the command's exit code
         """
-        code = self.manage(side, ['fernet_rotate', *_owner()])
+        code = self.manage(side, ['fernet_rotate', *preparation.owner()])
         if side == 'patched':
             for name in (NODES[1], TRUTH):
                 self._copy_keys(name)
@@ -222,7 +223,3 @@ class Rig(group.Group):
                 keystone.launch()
             for keystone in self._keystones.values():
                 keystone.get_ready()
-
-
-def _owner():
-    return ['--keystone-user', 'root', '--keystone-group', 'root']
