@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lookup, creation and verification of token records.
+"""Lookup, creation and verification of records.
 
 A record is looked up in this process, then in the shared cache. It is only
 used if it has not expired, the fingerprints of its facts are unchanged, and no
-revocation event revokes the token. Invariant: a record is read before its
+revocation event revokes the token, if it is the record of a token. Invariant: a record is read before its
 facts are compared, and its facts were read before it was created.
 """
 
@@ -63,8 +63,8 @@ _LEASE = 2
 _MOST_UNKEPT = 10000
 _UNKEPT = 60
 
-
-# Prefix of the name of a catalog, with which no token starts.
+# Names of records and catalogs, which start differently.
+_TOKEN = 'token: '
 _CATALOG = 'catalog: '
 # Reasons not to keep a record that also apply to the next request.
 _LASTING = frozenset(('database', 'size'))
@@ -75,17 +75,20 @@ class NotKept(Exception):
 
 
 class Wanted:
-    """A token whose record is requested.
+    """A record that is requested.
 
+    :param token: the token, or None
+    :param name: what the record is about, if not a token
     :ivar digest: local name of the record, once it was computed
     :ivar is_revoked: whether the record found is that of a revoked token
-    :ivar is_unkept: whether the token is known not to be cacheable
+    :ivar is_unkept: whether it is known not to be cacheable
     """
 
-    __slots__ = ('digest', 'is_revoked', 'is_unkept', 'token')
+    __slots__ = ('digest', 'is_revoked', 'is_unkept', 'name', 'token')
 
-    def __init__(self, token: str) -> None:
+    def __init__(self, token: str | None, name: str = '') -> None:
         self.token = token
+        self.name = name if token is None else _TOKEN + token
         self.digest: bytes | None = None
         self.is_revoked = self.is_unkept = False
 
@@ -177,7 +180,7 @@ class Records:
         ids.settle()
         local = [self._local(one) for one in wanted]
         names = [
-            sealing.name(keys, one.token) if record is None else None
+            sealing.name(keys, one.name) if record is None else None
             for one, record in zip(wanted, local)
         ]
         stamp_key = _stamp_key(ids)
@@ -251,6 +254,8 @@ class Records:
         # The fingerprint of a missing fact is shorter.
         if b''.join([prints[key] for key in record.keys]) != record.prints:
             return 'changed'
+        if record.revocation is None:
+            return None
         replica = PROVIDERS.revoke_api.token_check.replica(
             PROVIDERS.revoke_api.driver
         )
@@ -265,7 +270,7 @@ class Records:
     def _key(self, wanted: Wanted) -> bytes:
         if wanted.digest is None:
             wanted.digest = hashlib.blake2b(
-                wanted.token.encode(), key=self._secret, digest_size=20
+                wanted.name.encode(), key=self._secret, digest_size=20
             ).digest()
         return wanted.digest
 
@@ -333,7 +338,7 @@ class Records:
         if keys is None or not ids.store.makes_leases:
             yield True
             return
-        name = sealing.name(keys, wanted.token)
+        name = sealing.name(keys, wanted.name)
         lease = f'{name}.lease'
         try:
             is_first = ids.store.add(lease, b'1', _LEASE)
@@ -365,24 +370,45 @@ class Records:
         with facts.tracing() as trace:
             token = PROVIDERS.token_provider_api._validate_token(wanted.token)
             shown = answer_text.render(token)
-            return self._keep(wanted, keys, trace, now, token, shown)
+            made = _record_of(trace, token, shown, now)
+            return self._keep(wanted, keys, trace, *made)
 
-    @contextlib.contextmanager
-    def issuing(self) -> Iterator[Callable[[Any, Any], None]]:
+    def issuing(self) -> contextlib.AbstractContextManager[Callable]:
         """Trace the issue of a token, to create its record.
 
         Yields a function that takes the token model and the result of
         :func:`keystone.catalog.answer_text.render` with the catalog, as in a
         validation. It raises no errors.
         """
-        if not (CONF.token.cache_on_issue and self.is_on):
+        return self.recording(
+            lambda token: Wanted(token.id),
+            _record_of,
+            is_wanted=CONF.token.cache_on_issue,
+        )
+
+    @contextlib.contextmanager
+    def recording(
+        self, wanted: Callable, make: Callable, is_wanted: bool = True
+    ) -> Iterator[Callable[[Any, Any], None]]:
+        """Trace normal processing, to create a record.
+
+        Yields a function that takes a token model and the result of
+        :func:`keystone.catalog.answer_text.render` with the catalog. It raises
+        no errors.
+
+        :param wanted: function from the model to a :class:`Wanted`
+        :param make: function like :func:`.record.make`, without values to
+            compare with revocation events
+        """
+        if not (is_wanted and self.is_on):
             yield lambda token, shown: None
             return
         now, keys = time.time(), self._current_keys()
 
         def keep(token: Any, shown: Any) -> None:
             try:
-                self._keep(Wanted(token.id), keys, trace, now, token, shown)
+                made = make(trace, token, shown, now)
+                self._keep(wanted(token), keys, trace, *made)
             except NotKept as reason:
                 self.note(f'not_kept: {reason}')
             except Exception as error:
@@ -397,21 +423,14 @@ class Records:
         wanted: Wanted,
         keys: sealing.Keys | None,
         trace: facts.Trace,
-        now: float,
-        token: Any,
-        shown: dict[str, Any],
+        record: records.Record,
+        catalog: records.Catalog | None,
     ) -> records.Record:
-        """Create the record of a token in its trace, and keep it if possible.
+        """Keep a record if possible.
 
-        :param keys: the keys before the token was decoded
-        :param now: seconds since the epoch, before anything was read
-        :param shown: the token as rendered in the trace
+        :param keys: the keys before anything was read
+        :param trace: the trace in which the record was created
         """
-        PROVIDERS.token_provider_api._is_valid_token(token)
-        _demand_plain(token)
-        record, catalog = records.make(
-            trace, token, shown, _revocation_values(token, shown), now
-        )
         self.note('made')
         is_new = catalog and catalog.digest not in self._catalogs
         reason = trace.flaw or (None if trace.is_complete else 'unsettled')
@@ -440,7 +459,7 @@ class Records:
         ids = regions.ids_of(keystone_cache.CACHE_INVALIDATION_REGION)
         if seconds < 1 or not ids.store.makes_leases:
             return
-        name = sealing.name(keys, wanted.token)
+        name = sealing.name(keys, wanted.name)
         try:
             if catalog:
                 self._share_catalog(keys, catalog, ids)
@@ -541,6 +560,20 @@ def _revoked(replica: Any, record: records.Record, stamp: Any) -> str | None:
     return None
 
 
+def _record_of(
+    trace: facts.Trace, token: Any, shown: dict[str, Any], now: float
+) -> tuple[records.Record, records.Catalog | None]:
+    """Create the record of a token in its trace.
+
+    :param shown: the token as rendered in the trace
+    :param now: seconds since the epoch, before anything was read
+    """
+    PROVIDERS.token_provider_api._is_valid_token(token)
+    _demand_plain(token)
+    revocation = _revocation_values(token, shown)
+    return records.make(trace, token, shown, revocation, now)
+
+
 def _revocation_values(token: Any, shown: dict) -> dict[str, Any]:
     values = revoke_model.build_token_values(token)
     values['roles'] = [role['id'] for role in shown['token'].get('roles', ())]
@@ -579,13 +612,16 @@ def verified_records() -> Iterator[None]:
         _verified.reset(reset)
 
 
-def add_verified(token: str, record: records.Record) -> None:
-    """Add a verified record to the request."""
-    _verified.get()[token] = record
+def add_verified(wanted: Wanted, record: records.Record) -> None:
+    """Add a verified record to the request, if it is that of a token."""
+    if wanted.token is not None:
+        _verified.get()[wanted.token] = record
 
 
 def made(wanted: Wanted) -> Any:
-    """Create a record; None if this is not possible."""
+    """Create the record of a token; None if this is not possible."""
+    if wanted.token is None:
+        return None
     if wanted.is_unkept:
         RECORDS.note('not_kept: known')
     if wanted.is_unkept or wanted.is_revoked:

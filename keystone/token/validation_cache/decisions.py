@@ -4,7 +4,8 @@
 
 A decision of oslo.policy is reused while the rules are unchanged, if the rule
 only depends on the credentials and the target. This holds for all built-in
-checks of oslo.policy except those that contact another server.
+checks of oslo.policy except those that contact another server. If it does not
+refer to the target, the decision is reused for all targets.
 """
 
 from collections.abc import Iterator
@@ -13,8 +14,6 @@ from typing import Any
 from oslo_policy import policy
 
 from keystone.common.rbac_enforcer import enforcer as rbac_enforcer
-
-ACTIONS = {'GET': 'identity:validate_token', 'HEAD': 'identity:check_token'}
 
 # Maximum number of decisions kept per caller.
 _MOST = 1000
@@ -40,12 +39,13 @@ class Decisions:
         self._credentials = credentials
         self._version: object = None
         self._allowed: set = set()
+        self._uses: dict[str, tuple[bool, bool]] = {}
 
-    def allow(self, method: str, target: tuple[str, str | None]) -> bool:
-        """Whether the caller may validate a token.
+    def allow(self, action: str, target: tuple) -> bool:
+        """Whether the caller is allowed to do something.
 
-        :param method: method of the request
-        :param target: ids of the token's user and of its domain
+        :param action: name of the policy rule
+        :param target: the target, as pairs of name and value
         :raises Exception: errors of oslo.policy on denial
         """
         enforcer = rbac_enforcer.RBACEnforcer()
@@ -53,28 +53,26 @@ class Decisions:
         rules.load_rules()
         version = rules.version
         if version is not self._version or len(self._allowed) > _MOST:
-            self._allowed, self._version = set(), version
-        if (method, target) in self._allowed:
+            self._allowed, self._uses, self._version = set(), {}, version
+        allowed, uses = self._allowed, self._uses
+        if action not in uses:
+            uses[action] = _uses(action, rules)
+        is_pure, uses_target = uses[action]
+        key = action, target if uses_target else None
+        if key in allowed:
             return True
-        allowed = self._allowed
-        enforcer._enforce(self._credentials, ACTIONS[method], _target(*target))
-        if _asks_nothing_else(ACTIONS[method], rules):
-            if rules.version is version:
-                allowed.add((method, target))
+        enforcer._enforce(self._credentials, action, dict(target))
+        if is_pure and rules.version is version:
+            allowed.add(key)
         return True
 
 
-def _target(user_id: str, domain_id: str | None) -> dict[str, str]:
-    """The target of policy rules for a token, as in the API."""
-    target = {'target.token.user_id': user_id}
-    if domain_id:
-        target['target.token.user.domain.id'] = domain_id
-    return target
-
-
-def _asks_nothing_else(action: str, rules: policy.Enforcer) -> bool:
-    return action in rules.rules and all(
-        type(check) in _KINDS for check in _checks(action, rules, set())
+def _uses(action: str, rules: policy.Enforcer) -> tuple[bool, bool]:
+    """Whether a rule uses only its arguments, and whether its target."""
+    checks = list(_checks(action, rules, set()))
+    return (
+        action in rules.rules and all(type(one) in _KINDS for one in checks),
+        any('%' in getattr(one, 'match', '') for one in checks),
     )
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Status line and headers of responses to validations.
+"""Headers of successful responses.
 
 They are the same for all tokens: those of a normally processed response are
 reused for others with the same environment, with the token, the request id and
@@ -21,7 +21,8 @@ _MOST = 100
 _SUBJECT = 'x-subject-token'
 _REQUEST = 'x-openstack-request-id'
 _LENGTH = 'content-length'
-_OWN = frozenset((_SUBJECT, _REQUEST, _LENGTH))
+_NEEDED = (_REQUEST, _LENGTH)
+_OWN = frozenset((_SUBJECT, *_NEEDED))
 
 
 class Headers:
@@ -36,16 +37,24 @@ class Headers:
         self._lock = threading.Lock()
 
     def learn(
-        self, surroundings: tuple, status: str, headers: list, subject: str
+        self,
+        surroundings: tuple,
+        status: str,
+        headers: list,
+        subject: str | None,
     ) -> None:
-        """Learn from a normally processed response."""
+        """Learn from a normally processed response.
+
+        :param subject: the token in the headers, or None
+        """
         names = [name.lower() for name, _value in headers]
         values = dict(zip(names, (value for _name, value in headers)))
         if (
             status != '200 OK'
             or 'set-cookie' in names
-            or any(names.count(name) != 1 for name in _OWN)
-            or values[_SUBJECT] != subject
+            or any(names.count(name) != 1 for name in _NEEDED)
+            or names.count(_SUBJECT) != (subject is not None)
+            or values.get(_SUBJECT) != subject
         ):
             return
         pattern = [
@@ -58,7 +67,7 @@ class Headers:
             self._known[surroundings] = pattern if known == pattern else ()
 
     def of(
-        self, surroundings: tuple, subject: str, length: int
+        self, surroundings: tuple, subject: str | None, length: int
     ) -> list | None:
         """The headers of a response; None if unknown."""
         with self._lock:

@@ -7,10 +7,13 @@ part of its environment, or restricted here to values that do not affect the
 response. Other requests bypass the cache.
 """
 
-#: The path of validations, as passed by the server.
-PATH = '/v3/auth/tokens'
+from collections.abc import Callable
+from typing import Any
 
-_METHODS = frozenset(('GET', 'HEAD'))
+from keystone.token.validation_cache import cache
+from keystone.token.validation_cache import record as records
+
+_ACTIONS = {'GET': 'identity:validate_token', 'HEAD': 'identity:check_token'}
 _QUERIES = frozenset(('', 'nocatalog'))
 
 # Read besides the tokens: used for access rules, routing and host checks.
@@ -82,32 +85,79 @@ _KNOWN = frozenset((*_TOKENS, *_KEYED, *_IGNORED, *_SERVERS))
 _TELLING = ('HTTP_', 'KEYSTONE_', 'keystone.', 'openstack.')
 
 
-def bypass(environ):
-    """Why a request bypasses the cache.
+class Bypass(Exception):
+    """The request bypasses the cache; the argument is a reason in one word."""
 
-    :param environ: WSGI environment of a request for :data:`PATH`
-    :returns: a reason in one word, or None if it does not
+
+class Inquiry:
+    """A request that can be answered from two records.
+
+    :param environ: WSGI environment
+    :ivar caller: the requested record of the caller
+    :ivar subject: the requested record that the response is made of
+    :ivar token: the token to return as a header, or None
+    :raises Bypass: it has to be processed normally
     """
-    if environ['REQUEST_METHOD'] not in _METHODS:
-        return 'method'
-    if environ.get('QUERY_STRING', '') not in _QUERIES:
-        return 'query'
-    if not environ.get('HTTP_X_AUTH_TOKEN'):
-        return 'caller'
-    if not environ.get('HTTP_X_SUBJECT_TOKEN'):
-        return 'subject'
-    if environ.get('CONTENT_LENGTH', '') not in ('', '0'):
-        return 'body'
-    for name in environ.keys() - _KNOWN:
-        if name.startswith(_TELLING):
-            return 'header'
-    return None
+
+    subject: cache.Wanted
+    token: str | None = None
+
+    def __init__(self, environ: dict) -> None:
+        if not environ.get('HTTP_X_AUTH_TOKEN'):
+            raise Bypass('caller')
+        for name in environ.keys() - _KNOWN:
+            if name.startswith(_TELLING):
+                raise Bypass('header')
+        self.environ = environ
+        self.caller = cache.Wanted(environ['HTTP_X_AUTH_TOKEN'])
+
+    @property
+    def surroundings(self) -> tuple:
+        """Everything that the headers of the response may depend on."""
+        environ = self.environ
+        return type(self), *[environ.get(name) for name in _KEYED]
+
+    def decision(self, record: records.Record) -> tuple[str, tuple]:
+        """The policy rule to enforce, and its target as pairs.
+
+        :param record: the valid record of the subject
+        """
+        raise NotImplementedError()
+
+    def body(self, record: records.Record) -> bytes | None:
+        """The body of the response, or None if it is unknown.
+
+        :param record: the valid record of the subject
+        """
+        raise NotImplementedError()
 
 
-def surroundings(environ):
-    """Everything besides the tokens that a response may depend on.
+class Validation(Inquiry):
+    """The validation of a token."""
 
-    :param environ: WSGI environment of a request accepted by :func:`bypass`
-    :returns: tuple
-    """
-    return tuple([environ.get(name) for name in _KEYED])
+    def __init__(self, environ: dict) -> None:
+        if environ['REQUEST_METHOD'] not in _ACTIONS:
+            raise Bypass('method')
+        if environ.get('QUERY_STRING', '') not in _QUERIES:
+            raise Bypass('query')
+        super().__init__(environ)
+        self.token = environ.get('HTTP_X_SUBJECT_TOKEN')
+        if not self.token:
+            raise Bypass('subject')
+        if environ.get('CONTENT_LENGTH', '') not in ('', '0'):
+            raise Bypass('body')
+        self.subject = cache.Wanted(self.token)
+
+    def decision(self, record: records.Record) -> tuple[str, tuple]:
+        user_id, domain_id = record.target
+        target: tuple = (('target.token.user_id', user_id),)
+        if domain_id:
+            target += (('target.token.user.domain.id', domain_id),)
+        return _ACTIONS[self.environ['REQUEST_METHOD']], target
+
+    def body(self, record: records.Record) -> bytes | None:
+        return cache.RECORDS.body(record, not self.environ.get('QUERY_STRING'))
+
+
+#: The kinds of requests by path, as passed by the server.
+KINDS: dict[str, Callable[[dict], Any]] = {'/v3/auth/tokens': Validation}

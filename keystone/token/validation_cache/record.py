@@ -59,7 +59,8 @@ class Record:
     :param prints: the fingerprints of the facts, joined in this order
     :param made: creation time in seconds since the epoch
     :param until: expiry in seconds since the epoch
-    :param revocation: values to compare with revocation events
+    :param revocation: values to compare with revocation events; None if it is
+        not the record of a token
     :param model: the serialized token model without the token id
     :param head: the response body up to the key of the catalog, or all of it
     :param tail: the rest of the body, after the catalog
@@ -80,7 +81,7 @@ class Record:
         prints: bytes,
         made: float,
         until: float,
-        revocation: dict[str, Any],
+        revocation: dict[str, Any] | None,
         model: bytes,
         head: bytes,
         tail: bytes,
@@ -156,14 +157,14 @@ def make(
     trace: facts.Trace,
     token: Any,
     shown: dict[str, Any],
-    revocation: dict[str, Any],
+    revocation: dict[str, Any] | None,
     now: float,
 ) -> tuple[Record, Catalog | None]:
     """Create the record of a token validated and rendered in a trace.
 
     :param token: the :class:`keystone.models.token_model.TokenModel`
     :param shown: result of :func:`keystone.catalog.answer_text.render`
-    :param revocation: values to compare with revocation events
+    :param revocation: values to compare with revocation events, or None
     :param now: seconds since the epoch, before anything was read
     """
     head, text, tail = (one.encode() for one in answer_text.parts(shown))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Middleware that answers validations from records."""
+"""Middleware that answers requests from records."""
 
 import logging
 from typing import Any
@@ -23,7 +23,7 @@ LOG = logging.getLogger('keystone')
 
 
 class ValidationCacheMiddleware:
-    """Answers validations from records, if possible.
+    """Answers validations and similar requests from records, if possible.
 
     It precedes all other middleware, to minimize the cost of a hit.
 
@@ -36,19 +36,21 @@ class ValidationCacheMiddleware:
         self.cache = cache.RECORDS
 
     def __call__(self, environ: dict, start_response: Any) -> Any:
-        if environ.get('PATH_INFO') != inquiry.PATH:
+        kind = inquiry.KINDS.get(environ.get('PATH_INFO', ''))
+        if kind is None:
             return self._app(environ, start_response)
-        reason = inquiry.bypass(environ)
-        if reason is None and LOG.isEnabledFor(logging.DEBUG):
-            reason = 'debug'
-        if reason is None and not self.cache.is_on:
-            reason = 'off'
-        if reason is not None:
+        try:
+            if LOG.isEnabledFor(logging.DEBUG):
+                raise inquiry.Bypass('debug')
+            if not self.cache.is_on:
+                raise inquiry.Bypass('off')
+            asked = kind(environ)
+        except inquiry.Bypass as reason:
             self.cache.note(f'bypass: {reason}')
             return self._app(environ, start_response)
         with cache.verified_records():
             try:
-                answer = self._answer(environ)
+                answer = self._answer(asked)
             except Exception as error:
                 # Normal processing encounters the same error, or is not
                 # affected. The error message may contain a token.
@@ -58,69 +60,64 @@ class ValidationCacheMiddleware:
                 )
                 answer = None
             if answer is None:
-                return self._ask(environ, start_response)
+                return self._ask(asked, start_response)
         start_response('200 OK', answer[0])
         return answer[1]
 
-    def _answer(self, environ: dict) -> tuple[list, list[bytes]] | None:
-        caller = cache.Wanted(environ['HTTP_X_AUTH_TOKEN'])
-        subject = cache.Wanted(environ['HTTP_X_SUBJECT_TOKEN'])
-        records = self.cache.find(caller, subject)
+    def _answer(
+        self, asked: inquiry.Inquiry
+    ) -> tuple[list, list[bytes]] | None:
+        wanted = asked.caller, asked.subject
+        records = self.cache.find(*wanted)
         if None in records:
-            request_local.begin(environ)
+            request_local.begin(asked.environ)
             records = [
-                record or cache.made(wanted)
-                for record, wanted in zip(records, (caller, subject))
+                record or cache.made(one)
+                for record, one in zip(records, wanted)
             ]
-        for wanted, record in zip((caller, subject), records):
+        for one, record in zip(wanted, records):
             if record is not None:
-                cache.add_verified(wanted.token, record)
+                cache.add_verified(one, record)
         if None in records:
             return None
-        body = self.cache.body(records[1], not environ.get('QUERY_STRING'))
+        caller, subject = records
+        body = asked.body(subject)
         if body is None:
             return None
-        found = self._headers.of(
-            inquiry.surroundings(environ), subject.token, len(body)
-        )
-        if found is None or not self._is_allowed(environ, *records, caller):
+        found = self._headers.of(asked.surroundings, asked.token, len(body))
+        if found is None or not self._is_allowed(
+            caller, asked.caller.token, *asked.decision(subject)
+        ):
             return None
-        return found, [body if environ['REQUEST_METHOD'] == 'GET' else b'']
+        is_head = asked.environ['REQUEST_METHOD'] == 'HEAD'
+        return found, [b'' if is_head else body]
 
     def _is_allowed(
-        self, environ: dict, caller: Any, subject: Any, wanted: cache.Wanted
+        self, caller: Any, token: str, action: str, target: tuple
     ) -> bool:
         if caller.caller is None:
-            credentials = _credentials(wanted.token)
+            credentials = _credentials(token)
             if credentials is None:
                 return False
             caller.caller = decisions.Decisions(credentials)
         try:
-            return caller.caller.allow(
-                environ['REQUEST_METHOD'], subject.target
-            )
+            return caller.caller.allow(action, target)
         except Exception:
             # Normal processing rejects it.
             return False
 
-    def _learn(self, environ: dict, status: str, sent: list) -> None:
-        try:
-            self._headers.learn(
-                inquiry.surroundings(environ),
-                status,
-                sent,
-                environ['HTTP_X_SUBJECT_TOKEN'],
-            )
-        except Exception as error:
-            # It must not affect the current response.
-            LOG.warning('Failed to keep headers: %s', type(error).__name__)
-
-    def _ask(self, environ: dict, start_response: Any) -> Any:
+    def _ask(self, asked: inquiry.Inquiry, start_response: Any) -> Any:
         def learn(status: str, sent: list, *exc_info: Any) -> Any:
-            self._learn(environ, status, sent)
+            try:
+                self._headers.learn(
+                    asked.surroundings, status, sent, asked.token
+                )
+            except Exception as error:
+                # It must not affect the current response.
+                LOG.warning('Failed to keep headers: %s', type(error).__name__)
             return start_response(status, sent, *exc_info)
 
-        return self._app(environ, learn)
+        return self._app(asked.environ, learn)
 
 
 def _credentials(token: str) -> Any:
