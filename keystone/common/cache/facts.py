@@ -54,12 +54,15 @@ class Fact(NamedTuple):
 class Trace:
     """The facts that a computation has read.
 
+    :param is_of_issue: whether the result only depends on what is read after
+        a token was issued
     :ivar facts: each :class:`Fact` by its key in the cache
     :ivar flaw: why the trace is not reusable, in one word, or None
     """
 
-    def __init__(self) -> None:
+    def __init__(self, is_of_issue: bool = False) -> None:
         self._depth = 0
+        self.is_of_issue = is_of_issue
         self.restart()
 
     def restart(self) -> None:
@@ -103,9 +106,12 @@ class Trace:
 
 
 @contextlib.contextmanager
-def tracing() -> Iterator[Trace]:
-    """Record what this thread reads in a new trace."""
-    trace = Trace()
+def tracing(is_of_issue: bool = False) -> Iterator[Trace]:
+    """Record what this thread reads in a new trace.
+
+    :param is_of_issue: see :class:`Trace`
+    """
+    trace = Trace(is_of_issue)
     reset = _trace.set(trace)
     try:
         yield trace
@@ -120,17 +126,16 @@ def note(key: str, fingerprint: bytes, until: float) -> None:
         trace.note(key, Fact(fingerprint, until))
 
 
-def restart() -> bool:
-    """Discard the facts in the trace of this thread.
+def issued() -> bool:
+    """Discard the facts in the trace of this thread, if it is of an issue.
 
-    For computations whose initial reads are irrelevant to the result.
-
-    :returns: whether there is a trace
+    :returns: whether there is such a trace
     """
     trace = _trace.get()
-    if trace is not None:
-        trace.restart()
-    return trace is not None
+    if trace is None or not trace.is_of_issue:
+        return False
+    trace.restart()
+    return True
 
 
 def end_in(seconds: float) -> None:

@@ -384,11 +384,16 @@ class Records:
             lambda token: Wanted(token.id),
             _record_of,
             is_wanted=CONF.token.cache_on_issue,
+            is_of_issue=True,
         )
 
     @contextlib.contextmanager
     def recording(
-        self, wanted: Callable, make: Callable, is_wanted: bool = True
+        self,
+        wanted: Callable,
+        make: Callable,
+        is_wanted: bool,
+        is_of_issue: bool = False,
     ) -> Iterator[Callable[[Any, Any], None]]:
         """Trace normal processing, to create a record.
 
@@ -399,6 +404,8 @@ class Records:
         :param wanted: function from the model to a :class:`Wanted`
         :param make: function like :func:`.record.make`, without values to
             compare with revocation events
+        :param is_wanted: False to do nothing
+        :param is_of_issue: see :class:`keystone.common.cache.facts.Trace`
         """
         if not (is_wanted and self.is_on):
             yield lambda token, shown: None
@@ -415,7 +422,10 @@ class Records:
                 # The error message may contain the token.
                 LOG.debug('Failed to record token: %s', type(error).__name__)
 
-        with request_values.reading_ahead(), facts.tracing() as trace:
+        with (
+            request_values.reading_ahead(),
+            facts.tracing(is_of_issue) as trace,
+        ):
             yield keep
 
     def _keep(

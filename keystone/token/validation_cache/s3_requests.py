@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Records of S3 credentials.
+
+The response to ``POST /v3/s3tokens`` is the content of a new token, without
+its id. Except for the audit id and the times, it only depends on facts. One of
+them is the credential, whose secret is not part of the record: the signature
+of each request is verified with the current one.
+"""
+
+from collections.abc import Callable
+import contextlib
+import io
+import json
+import secrets
+from typing import Any
+
+from oslo_serialization import jsonutils
+from oslo_utils import timeutils
+
+from keystone.common import provider_api
+from keystone.common import utils
+import keystone.conf
+from keystone import exception
+from keystone.token import provider
+from keystone.token.validation_cache import cache
+from keystone.token.validation_cache import inquiry
+from keystone.token.validation_cache import record as records
+
+CONF = keystone.conf.CONF
+PROVIDERS = provider_api.ProviderAPIs
+
+# Maximum length of a request in bytes; S3 signatures need less than 1,000.
+_LONGEST = 16384
+_MEMBERS = frozenset(('access', 'signature', 'token'))
+# Mark the values that differ between responses. These bytes do not occur in
+# JSON.
+_GAPS = {'audit_ids': b'\1', 'expires_at': b'\2', 'issued_at': b'\3'}
+
+
+class SignedRequest(inquiry.Inquiry):
+    """The verification of the signature of an S3 request."""
+
+    def __init__(self, environ: dict) -> None:
+        if environ['REQUEST_METHOD'] != 'POST':
+            raise inquiry.Bypass('method')
+        if environ.get('QUERY_STRING'):
+            raise inquiry.Bypass('query')
+        if environ.get('HTTP_X_SUBJECT_TOKEN') is not None:
+            raise inquiry.Bypass('subject')
+        super().__init__(environ)
+        self._credentials = _credentials(environ)
+        self.subject = _wanted(self._credentials['access'])
+
+    def decision(self, record: records.Record) -> tuple[str, tuple]:
+        return 'identity:s3tokens_validate', tuple(
+            (f'request_body.credentials.{name}', value)
+            for name, value in self._credentials.items()
+        )
+
+    def body(self, record: records.Record) -> bytes | None:
+        # It uses this module.
+        from keystone.api import s3tokens
+
+        key = utils.hash_access_key(self._credentials['access'])
+        # The value whose fingerprint was compared.
+        credential = PROVIDERS.credential_api.get_credential(key)
+        try:
+            s3tokens.S3Resource._check_signature(
+                _loaded(credential), self._credentials
+            )
+        except (exception.Error, ValueError):
+            # Normal processing rejects it.
+            return None
+        body = cache.RECORDS.body(record, with_catalog=True)
+        return body and _filled(body)
+
+
+def _credentials(environ: dict) -> dict[str, str]:
+    """The credentials in the body of a request, which stays readable."""
+    length = environ.get('CONTENT_LENGTH', '')
+    if (
+        environ.get('CONTENT_TYPE') != 'application/json'
+        or not length.isdecimal()
+        or int(length) > _LONGEST
+    ):
+        raise inquiry.Bypass('body')
+    try:
+        body = environ['wsgi.input'].read(int(length))
+        environ['wsgi.input'] = io.BytesIO(body)
+        found = json.loads(body)['credentials']
+        if found.keys() == _MEMBERS:
+            # Those that are not text raise an error.
+            for one in found.values():
+                one.encode()
+            return found
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        # Normal processing rejects it.
+        pass
+    raise inquiry.Bypass('body')
+
+
+def _loaded(credential: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return jsonutils.loads(credential['blob'])
+    except TypeError:
+        return credential['blob']
+
+
+def _wanted(access: str) -> cache.Wanted:
+    # Without one of the methods, Keystone may reject all S3 requests.
+    methods = ','.join(CONF.auth.methods)
+    return cache.Wanted(None, f's3: {methods} {access}')
+
+
+def _filled(body: bytes) -> bytes:
+    """The body of a response with the values of a new token."""
+    # In whole seconds, as in the ids of Fernet tokens.
+    now = timeutils.utcnow().replace(microsecond=0)
+    values = {
+        'audit_ids': provider.random_urlsafe_str(),
+        'expires_at': utils.isotime(
+            provider.default_expire_time(), subsecond=True
+        ),
+        'issued_at': utils.isotime(now, subsecond=True),
+    }
+    for name, value in values.items():
+        body = body.replace(_GAPS[name], value.encode())
+    return body
+
+
+def _make(
+    trace: Any, token: Any, shown: dict[str, Any], now: float
+) -> tuple[records.Record, records.Catalog | None]:
+    if (
+        token.trust_id
+        or token.application_credential_id
+        or token.access_token_id
+    ):
+        # They limit the token further.
+        raise cache.NotKept('delegated')
+    marks = {name: secrets.token_hex(16) for name in _GAPS}
+    marked = {**shown['token'], **marks, 'audit_ids': [marks['audit_ids']]}
+    record, catalog = records.make(
+        trace, token, {**shown, 'token': marked}, None, now
+    )
+    for name, mark in marks.items():
+        record.head = record.head.replace(mark.encode(), _GAPS[name])
+        record.tail = record.tail.replace(mark.encode(), _GAPS[name])
+    return record, catalog
+
+
+def recording(
+    credentials: dict[str, Any],
+) -> contextlib.AbstractContextManager[Callable]:
+    """Trace the verification of a signature, to create a record.
+
+    :param credentials: the body of the request
+    :returns: see :meth:`.cache.Records.recording`
+    """
+    try:
+        access = credentials['credentials']['access']
+    except (LookupError, TypeError):
+        access = None
+    return cache.RECORDS.recording(
+        lambda token: _wanted(access), _make, isinstance(access, str)
+    )
+
+
+inquiry.KINDS['/v3/s3tokens'] = SignedRequest
