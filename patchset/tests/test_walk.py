@@ -130,7 +130,8 @@ class QuestionsTestCase(testtools.TestCase):
     def test_each_token_is_asked_about_twice(self):
         names = [f't{number}' for number in range(4)]
         tokens = {name: side.Token('secret', side.SELF) for name in names}
-        asked = answers.questions(types.SimpleNamespace(tokens=tokens), names)
+        one = types.SimpleNamespace(tokens=tokens, keys={})
+        asked = answers.questions(one, names)
         self.assertEqual(
             dict.fromkeys(names, 2),
             collections.Counter(one.subject for one in asked),
@@ -144,6 +145,19 @@ class QuestionsTestCase(testtools.TestCase):
             },
             {(one.method, one.query) for one in asked},
         )
+
+    def test_each_key_signs_a_request(self):
+        one = types.SimpleNamespace(tokens={}, keys={'k1': ('a', 'b')})
+        (question,) = answers.questions(one, [])
+        first, other = (
+            Answer(200, {'token': {'audit_ids': [word], 'expires_at': word}})
+            for word in ('one', 'two')
+        )
+        self.assertEqual(question.exact(first), question.exact(other))
+        other.body['token']['user'] = {'id': _ID}
+        self.assertNotEqual(question.exact(first), question.exact(other))
+        first.body['token']['user'] = {'id': _OTHER}
+        self.assertNotEqual(question.exact(first), question.exact(other))
 
 
 class CountersTestCase(testtools.TestCase):

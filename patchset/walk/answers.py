@@ -8,6 +8,7 @@ import itertools
 import json
 import re
 
+from bench import signing
 from patchset.walk import rig as rigs
 from patchset.walk.side import ADMIN
 from patchset.walk.side import SELF
@@ -76,10 +77,48 @@ class Question:
             },
         )  # fmt: skip
 
+    def exact(self, answer):
+        """As :func:`exact`."""
+        return exact(answer)
+
+
+@dataclasses.dataclass(frozen=True)
+class Signature:
+    """The verification of one signed S3 request.
+
+    :param key: name of the EC2 credential
+    :ivar subject: name of the token that asks
+    """
+
+    key: str
+    subject = ADMIN
+    names = frozenset()
+
+    def __str__(self):
+        return f'POST /s3tokens with {self.key}'
+
+    def ask(self, node, side):
+        """The answer of one server."""
+        return node.ask(
+            'POST', '/s3tokens', side.token(ADMIN),
+            signing.s3(*side.keys[self.key]),
+        )  # fmt: skip
+
+    def exact(self, answer):
+        """As :func:`exact`, without what differs between requests."""
+        status, headers, body = exact(answer)
+        return status, headers, _named(body)
+
 
 def questions(side, names):
-    """What is asked about tokens: each with a catalog, and otherwise."""
-    every = []
+    """What is asked after each step.
+
+    Each token is validated with a catalog, and otherwise; requests are signed
+    with all keys that have ever been there.
+
+    :param names: the tokens' names
+    """
+    every = [Signature(key) for key in side.keys]
     for number, name in enumerate(names):
         caller = side.tokens[name].caller
         caller = name if caller == SELF else caller
@@ -137,8 +176,8 @@ def _in_order(body):
     return body
 
 
-def _named(body, names):
-    """A body with names in the place of ids, and without moments."""
+def _named(body, names=None):
+    """A body without moments, and with names in the place of ids."""
     if isinstance(body, dict):
         named = {}
         for key, value in body.items():
@@ -156,7 +195,7 @@ def _named(body, names):
         return named
     if isinstance(body, list):
         return [_named(one, names) for one in body]
-    if isinstance(body, str):
+    if isinstance(body, str) and names is not None:
         return _ID.sub(lambda one: names.get(one[0], 'ID'), body)
     return body
 
@@ -236,10 +275,11 @@ def _status(answer):
 def of_nodes(question, given):
     """Differences between the nodes of the patched cloud and the truth.
 
+    :param question: a :class:`Question` or a :class:`Signature`
     :param given: {name of the server: answer}
     """
-    truth = exact(given[rigs.TRUTH])
+    truth = question.exact(given[rigs.TRUTH])
     for name in rigs.NODES:
-        found = exact(given[name])
+        found = question.exact(given[name])
         if found != truth:
             yield Difference(question, name, found, rigs.TRUTH, truth)

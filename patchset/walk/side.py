@@ -40,6 +40,7 @@ class Side:
         self.ids = {}  # name: id of what is there
         self.names = {}  # id: name, of what is gone as well
         self.kept = {}  # name: what else the story has to know of it
+        self.keys = {}  # name: access key and secret, of what is gone as well
         self.tokens = {}
         self.node = nodes[0]
         self._written = 0

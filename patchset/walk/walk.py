@@ -132,7 +132,7 @@ class Walk:
         del self._pool[:-POOL]
 
     def _validate(self):
-        """Have all tokens validated; the differences between the answers."""
+        """Ask after a step; the differences between the answers."""
         stock, patched = self.sides
         asked = answers.questions(patched, self._pool)
         self.rig.forget(rigs.STOCK, rigs.TRUTH)
@@ -152,7 +152,7 @@ class Walk:
             self.compared += len(servers)
             if truth.status == 200:
                 self.accepted += 1
-                self._good.add(question.subject)
+                self._good |= {question.subject} & set(self._pool)
             if self._is_due(number, question, truth):
                 found += self._compare_stock(question, stock, truth)
         return found
@@ -162,7 +162,7 @@ class Walk:
 
         It is when the answer has changed, and about some in turn.
         """
-        now = answers.exact(truth)
+        now = question.exact(truth)
         changed = self._last.get(question) != now
         self._last[question] = now
         return changed or number == len(self.told) % (2 * POOL)

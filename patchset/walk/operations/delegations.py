@@ -119,13 +119,14 @@ def create_key(side, key, user, project):
     if answer.status == 201:
         made = answer.body['credential']
         side.add(key, made['access'])
-        side.kept[key] = user, made['secret']
+        side.kept[key] = user
+        side.keys[key] = made['access'], made['secret']
     return answer
 
 
 @operation('EC2 credentials', key=names.KEYS)
 def delete_key(side, key):
     access = side.id(key)
-    user, _ = side.kept[key]
+    user = side.kept[key]
     path = f'/users/{side.id(user)}/credentials/OS-EC2/{access}'
     return side.remove(path, key)

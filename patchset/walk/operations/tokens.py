@@ -64,12 +64,10 @@ def use_credential(side, token, credential, caller):
 @operation('EC2 credentials', 6, token=NEW_TOKEN, key=names.KEYS,
            caller=CALLERS)  # fmt: skip
 def use_key(side, token, key, caller):
-    access = side.id(key)
-    _, secret = side.kept[key]
+    side.id(key)
+    body = signing.ec2(*side.keys[key])
     side.let_second_pass()
-    answer = side.node.ask(
-        'POST', '/ec2tokens', side.token(ADMIN), signing.ec2(access, secret)
-    )
+    answer = side.node.ask('POST', '/ec2tokens', side.token(ADMIN), body)
     return side.keep_token(token, answer, caller)
 
 
