@@ -9,7 +9,7 @@ from oslo_log import log
 import keystone.conf
 from keystone.revoke.backends import base
 from keystone.revoke.backends import prune
-from keystone.revoke import claim
+from keystone.revoke import interval_lock
 
 CONF = keystone.conf.CONF
 LOG = log.getLogger(__name__)
@@ -28,7 +28,7 @@ class AfterRevocation:
     """
 
     def __init__(self):
-        self._lock = claim.IntervalLock('revocation_prune')
+        self._lock = interval_lock.IntervalLock('revocation_prune')
         self._since = None
         #: {``batches``, ``deleted``, ``given_up``, ``failed``: number}
         self.counts = collections.Counter()

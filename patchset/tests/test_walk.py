@@ -255,7 +255,7 @@ class KnownDifferencesTestCase(testtools.TestCase):
         self.note('disable_provider', provider='idp1')
 
         for subject in ('t1', 't2'):
-            self.assertEqual('end-of-trust', self.topic(*refused, subject))
+            self.assertEqual('idp-revocation', self.topic(*refused, subject))
         for subject in ('t3', 't4'):
             self.assertIsNone(self.topic(*refused, subject))
         self.assertIsNone(self.topic((404, None), self.token('a'), 't1'))

@@ -69,7 +69,7 @@ class Known:
         if patched[0] in _REFUSED and self._ended & {
             self._providers[root] for root in roots
         }:
-            return 'end-of-trust'
+            return 'idp-revocation'
         return None
 
 

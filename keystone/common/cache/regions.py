@@ -29,7 +29,7 @@ from oslo_serialization import jsonutils
 from keystone.common import after_fork
 from keystone.common.cache import counters
 from keystone.common.cache import facts
-from keystone.common.cache import id_note
+from keystone.common.cache import id_tag
 from keystone.common.cache import request_values
 from keystone.common.cache import stores
 
@@ -53,7 +53,7 @@ def base_of(region_id: bytes) -> bytes:
     the region id, since stock nodes rely on that. The base id is then kept in
     the tag.
     """
-    note = id_note.read(region_id)
+    note = id_tag.read(region_id)
     return note[1:] if note.startswith(_BASE) else region_id
 
 
@@ -304,7 +304,7 @@ class Manager:
 
     def invalidate_region(self) -> bytes:
         """Give the region a new id, and return it."""
-        region_id = self.ids.write(self.name, id_note.of(self._manager))
+        region_id = self.ids.write(self.name, id_tag.of(self._manager))
         for name in _ALONG.get(self.name, ()):
             self.ids.write(name)
         return region_id

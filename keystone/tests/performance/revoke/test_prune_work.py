@@ -7,7 +7,7 @@ import sqlalchemy
 
 from keystone.models import revoke_model
 from keystone.revoke.backends import base as backends
-from keystone.revoke import claim
+from keystone.revoke import interval_lock
 from keystone.revoke import pruning
 from keystone.tests.unit.revoke import replica_base
 
@@ -71,7 +71,7 @@ class PruneWorkTests(replica_base.ReplicaTestCase):
         self.config(group='cache', enabled=False)
         self.fill(20_000)
         worker = pruning.AfterRevocation()
-        worker._lock = claim.IntervalLock('test', clock=self.clock)
+        worker._lock = interval_lock.IntervalLock('test', clock=self.clock)
 
         for _ in range(1000):
             worker.run(self.driver)

@@ -15,7 +15,7 @@ from keystone.common import sql
 from keystone.models import revoke_model
 from keystone.revoke.backends import base as backends
 from keystone.revoke.backends import sql as revoke_sql
-from keystone.revoke import claim
+from keystone.revoke import interval_lock
 from keystone.revoke import pruning
 from keystone.tests.unit.revoke import base
 from keystone.tests.unit.revoke import replica_base
@@ -203,7 +203,7 @@ class AfterRevocationTests(PruneTestCase):
         """The pruning of one more process that shares no cache."""
         self.config(group='cache', enabled=False)
         worker = pruning.AfterRevocation()
-        worker._lock = claim.IntervalLock('test', clock=self.clock)
+        worker._lock = interval_lock.IntervalLock('test', clock=self.clock)
         return worker
 
     def test_one_batch_in_an_interval(self):
@@ -360,7 +360,7 @@ class Region:
         self.actual_backend = Backend(client)
 
 
-class ClaimTests(replica_base.ReplicaTestCase):
+class IntervalLockTests(replica_base.ReplicaTestCase):
     """Which process may."""
 
     def share(self, backend, client):
@@ -375,7 +375,8 @@ class ClaimTests(replica_base.ReplicaTestCase):
 
     def locks(self, number=3):
         return [
-            claim.IntervalLock('test', clock=self.clock) for _ in range(number)
+            interval_lock.IntervalLock('test', clock=self.clock)
+            for _ in range(number)
         ]
 
     def acquired(self, locks, interval=10):
