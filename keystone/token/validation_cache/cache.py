@@ -4,8 +4,9 @@
 
 A record is looked up in this process, then in the shared cache. It is only
 used if it has not expired, the fingerprints of its facts are unchanged, and no
-revocation event revokes the token, if it is the record of a token. Invariant: a record is read before its
-facts are compared, and its facts were read before it was created.
+revocation event revokes the token, if it is the record of a token. Invariant:
+a record is read before its facts are compared, and its facts were read before
+it was created.
 """
 
 import collections
