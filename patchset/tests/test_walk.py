@@ -217,34 +217,6 @@ class KnownDifferencesTestCase(testtools.TestCase):
             self.topic(self.token('a', roles=1), self.token('a', roles=2))
         )
 
-    def test_the_associations_of_a_deleted_service(self):
-        message = "Can't upgrade a READER transaction to a WRITER"
-        refused = 400, {'error': {'message': message}}
-        self.note('add_endpoint', endpoint='e1', project='p1')
-        self.assertIsNone(self.topic(refused, self.token('a')))
-
-        self.note('delete_service', service='s1')
-
-        self.assertEqual(
-            'service-deleted', self.topic(refused, self.token('a'))
-        )
-        self.assertIsNone(self.topic(self.token('a'), refused))
-        self.assertIsNone(self.topic((400, None), self.token('a')))
-
-    def test_what_stock_cannot_do_without_a_token(self):
-        message = "Can't upgrade a READER transaction to a WRITER"
-        refused = 400, {'error': {'message': message}}
-        created = 201, {'trust': {}}
-        self.note('add_endpoint', endpoint='e1', project='p1')
-        self.note('delete_service', service='s1')
-        for pair in ((None, created), (created, None)):
-            self.assertIsNone(self.topic(*pair))
-
-        self.topic(refused, self.token('a'))
-
-        for pair in ((None, created), (created, None)):
-            self.assertEqual('service-deleted', self.topic(*pair))
-
     def test_the_end_of_an_identity_provider(self):
         refused = self.token('a'), (404, None)
         self.note('sign_in_federated', token='t1', provider='idp1')

@@ -5,7 +5,6 @@
 Each stands for a topic: stock answers wrongly there, without any cache.
 """
 
-_READER = "Can't upgrade a READER transaction to a WRITER"
 _REFUSED = (401, 404)
 _OF_CHAINS = ('revoke', 'revoke_own')  # operations that revoke a chain
 # Operations after which tokens of an identity provider are rejected.
@@ -16,17 +15,14 @@ class Known:
     """Tells the differences that a story explains."""
 
     def __init__(self):
-        self._told = set()  # names of operations
         # {name of a federated token, or of one made of it: the first one's}
         self._chains = {}
         self._revoked = set()  # names of first ones, of revoked chains
         self._providers = {}  # {name of a first one: its identity provider's}
         self._ended = set()  # names of identity providers
-        self._lacks_tokens = False  # whether stock could not issue one
 
     def note(self, step):
         """Take a step of the story into account."""
-        self._told.add(step.operation)
         token = step.arguments.get('token')
         if step.operation == 'sign_in_federated':
             self._chains[token] = token
@@ -46,15 +42,7 @@ class Known:
         """
         stock, patched = difference.first, difference.second
         if None in (stock, patched):
-            # Stock could not issue the token that this step needs, or that
-            # an earlier one needed, so that a name is there on one side only.
-            return 'service-deleted' if self._lacks_tokens else None
-        # Stock fails at an association that a deleted service left behind.
-        if {'add_endpoint', 'delete_service'} <= self._told and (
-            _READER in str(stock)
-        ):
-            self._lacks_tokens = True
-            return 'service-deleted'
+            return None
         # Stock has the audit id of a federated token's parent nowhere, and
         # does not revoke the one with the other.
         tokens = difference.about.names & self._chains.keys()

@@ -27,8 +27,20 @@ def switch_service(side, service, enabled):
 
 @operation('catalog', 1, service=names.SERVICES)
 def delete_service(side, service):
+    path = f'/services/{side.id(service)}'
     own = [name for name, of in names.ENDPOINTS.items() if of == service]
-    return side.remove(f'/services/{side.id(service)}', service, *own)
+    # Stock leaves them behind, and fails at them (topic service-deleted).
+    for endpoint in own:
+        if endpoint in side.ids:
+            _remove_projects(side, side.id(endpoint))
+    return side.remove(path, service, *own)
+
+
+def _remove_projects(side, endpoint):
+    found = side.ask('GET', f'/OS-EP-FILTER/endpoints/{endpoint}/projects')
+    for project in found.body['projects']:
+        path = f'projects/{project["id"]}/endpoints/{endpoint}'
+        side.ask('DELETE', f'/OS-EP-FILTER/{path}')
 
 
 @operation('catalog', 3, endpoint=names.ENDPOINTS, interface=_INTERFACES)
