@@ -11,11 +11,11 @@ import secrets
 from patchset import child
 from patchset import database_url
 from patchset import errors
-from patchset import inside
 from patchset import logs
 from patchset import process
 from patchset import progress
 from patchset import state as states
+from patchset import tree_scripts
 
 CONNECT = 10  # seconds that a database has to answer
 MIGRATIONS = 'keystone/common/sql/migrations/versions'
@@ -141,13 +141,13 @@ class Preparation:
         os.replace(private / key.name, key)
 
     def _inspect(self):
-        """What the database holds; see inside/database.py.
+        """What the database holds; see tree_scripts/database.py.
 
         :raises patchset.errors.Error: it cannot be reached
         """
         url = self._keystone.database
         venv = self._keystone.environment
-        (folder,) = inside.__path__
+        (folder,) = tree_scripts.__path__
         answer = json.loads(
             process.run(
                 [venv.python, '-P', '-Wignore', f'{folder}/database.py'],

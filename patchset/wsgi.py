@@ -13,7 +13,7 @@ HEADERS = 65535
 MERCY = 5  # seconds that requests under way have to end at a stop
 
 # Stock's needs help before several threads can use it.
-_STOCK = pathlib.Path(__file__).parent / 'inside' / 'application.py'
+_STOCK = pathlib.Path(__file__).parent / 'tree_scripts' / 'application.py'
 
 # Variables that would configure uWSGI, Keystone or its clients behind our
 # back.

@@ -17,8 +17,8 @@ from patchset import paths
 from patchset import process
 from patchset import progress
 from patchset import series
-from patchset.testing import options
-from patchset.testing import unit
+from patchset.test_parts import options
+from patchset.test_parts import unit
 
 HELP = 'measure the coverage of the unit tests'
 

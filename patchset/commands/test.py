@@ -8,20 +8,20 @@
   unit         unit tests of the tooling and of the patch set
   performance  performance tests of the patch set, which count operations
   areas        upstream's unit tests of the areas the patch set changes
-  live         tempest's token tests, on MariaDB, memcached and uWSGI
+  smoke        tempest's token tests, on MariaDB, memcached and uWSGI
   functional   tests of the tooling that start or install Keystone
   proof        whether the topics' tests fail without their patches
   commits      areas and the topic's own tests, with its dependencies only
   docs         builds of the documentation and the release notes
   upstream     upstream's whole unit suite, with MariaDB and PostgreSQL
   tempest      identity tests of tempest and keystone-tempest-plugin
-  workers      the revocation replica with failing servers
+  integration  the revocation replica with failing servers
   walk         random changes, compared on stock and patched servers
 
-By default, the five parts from lint to live run, in under ten minutes once
+By default, the five parts from lint to smoke run, in under ten minutes once
 everything is installed. A word that is not a part is a regular expression that
 selects tests by id; lint is skipped then. With --stock, the default is areas
-and live, since the stock tree has no tests of the patch set.
+and smoke, since the stock tree has no tests of the patch set.
 
 The parts upstream and tempest compare with the stock tree: a test that passes
 there must pass here. The results of stock are recorded for the newest release
@@ -43,23 +43,23 @@ from patchset import progress
 from patchset import series
 from patchset import stopping
 from patchset import system
-from patchset.testing import options
-from patchset.testing import results
+from patchset.test_parts import options
+from patchset.test_parts import results
 from patchset.walk import rig
 from patchset.walk import story
 
 HELP = 'run the tests, or parts of them'
 
-DEFAULT = ('lint', 'unit', 'performance', 'areas', 'live')
+DEFAULT = ('lint', 'unit', 'performance', 'areas', 'smoke')
 PARTS = (
     'quick', *DEFAULT, 'functional', 'proof', 'commits', 'docs', 'upstream',
-    'tempest', 'workers', 'walk',
+    'tempest', 'integration', 'walk',
 )  # fmt: skip
-STOCK = ('areas', 'live')  # what of it the stock tree can run
+STOCK = ('areas', 'smoke')  # what of it the stock tree can run
 # What is about the patched tree alone.
 PATCHED = (
     'quick', 'unit', 'performance', 'functional', 'proof', 'commits',
-    'workers', 'walk',
+    'integration', 'walk',
 )  # fmt: skip
 NO_TESTS = ('lint', 'docs')  # checks, which an expression does not narrow
 OF_TOPICS = ('proof', 'commits')
@@ -153,7 +153,7 @@ def run(args):
     )
     stopping.in_order()
     modules = {
-        part: importlib.import_module(f'patchset.testing.{part}')
+        part: importlib.import_module(f'patchset.test_parts.{part}')
         for part in parts
     }
     total = results.Result()

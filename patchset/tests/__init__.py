@@ -1,1 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
+
+"""Tests of the tooling, and of servers that it starts."""

@@ -23,7 +23,7 @@ from patchset.services import group
 from patchset.services import mariadb
 from patchset.services import memcached
 from patchset.services import slapd
-from patchset.testing import cloud
+from patchset.test_parts import cloud
 from patchset.walk import counters
 from patchset.walk import node
 

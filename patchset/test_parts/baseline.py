@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What upstream's own tests give on the stock tree, to compare with.
+
+One text file per release and part, ``patches/<release>/stock/<part>.txt``:
+the number of tests that passed, and the ids of those that did not run.
+Every other test of the suite has to pass on the patched tree too. Where
+there is no file, what does not pass on the patched tree runs on stock.
+"""
+
+import dataclasses
+
+from patchset import errors
+from patchset import paths
+from patchset import progress
+from patchset.test_parts import results
+
+
+@dataclasses.dataclass(frozen=True)
+class Baseline:
+    """The result of a stock run.
+
+    :param passed: number of tests that passed
+    :param skipped: ids of what did not; ``setUpClass (NAME)`` stands for
+        every test of that class
+    """
+
+    passed: int
+    skipped: frozenset
+
+    def lost(self, ids, report):
+        """Tests that pass on stock and were not run to their end here.
+
+        :param ids: ids of the stock suite's tests
+        :param report: :class:`patchset.test_parts.results.Report`
+        :returns: a dict of test id and reason
+        """
+        reasons = {}
+        for test in ids - report.passed - report.failed.keys():
+            if _entry(test, self.skipped) is None:
+                entry = _entry(test, report.skipped)
+                reasons[test] = (
+                    'passes on stock, but is not among the tests that ran'
+                    if entry is None
+                    else f'passes on stock, skips here: '
+                    f'{report.skipped[entry]}'
+                )
+        return reasons
+
+
+def _entry(test, skipped):
+    """Which entry of a collection of skips holds for a test, if any."""
+    name = test.partition('[')[0].rpartition('.')[0]
+    for entry in (test, f'setUpClass ({name})'):
+        if entry in skipped:
+            return entry
+    return None
+
+
+def path(pin, part):
+    """Where the baseline of a part stands."""
+    return paths.PATCHES / pin.release / 'stock' / f'{part}.txt'
+
+
+def load(pin, part):
+    """Read a baseline; None if there is none.
+
+    :raises patchset.errors.Error: it says not how many tests passed
+    """
+    file = path(pin, part)
+    if not file.is_file():
+        return None
+    passed = None
+    skipped = set()
+    for line in file.read_text().splitlines():
+        if line.startswith('passed: '):
+            passed = int(line.split()[1])
+        elif line and not line.startswith('#'):
+            skipped.add(line)
+    if passed is None:
+        raise errors.Error(f'{file}: no line "passed: N"')
+    return Baseline(passed, frozenset(skipped))
+
+
+def record(pin, part, report):
+    """Write a baseline.
+
+    :raises patchset.errors.Error: the stock run has failures, which are
+        nothing to compare with
+    """
+    if report.failed:
+        raise errors.Error(
+            f'nothing recorded: {len(report.failed)} tests of {part} failed '
+            f'on stock'
+        )
+    file = path(pin, part)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(
+        f'# Keystone {pin.version} as upstream made it, under '
+        f'./ks test {part} --stock --record.\n'
+        f'# The number of tests that passed, then what skipped.\n'
+        f'passed: {len(report.passed)}\n'
+        + ''.join(f'{test}\n' for test in sorted(report.skipped))
+    )
+
+
+def judge(options, part, ids, report, on_stock):
+    """Record a run on stock, if that is asked for, or compare one with it.
+
+    :param options: a :class:`patchset.test_parts.options.Options`
+    :param ids: ids of the stock suite's tests that the run was to cover
+    :param report: :class:`patchset.test_parts.results.Report` of the run
+    :param on_stock: called with options and ids where nothing is recorded;
+        runs them on the stock tree and returns a report
+    :returns: a :class:`patchset.test_parts.results.Result`, the tests lost
+        since stock counted as failed
+    """
+    if options.record:
+        record(options.pin, part, report)
+        return report.result
+    stock = load(options.pin, part) or Baseline(0, frozenset())
+    left = ids - report.passed
+    if left and not path(options.pin, part).is_file():
+        progress.say(f'{len(left)} tests that did not pass here run on stock')
+        there = on_stock(dataclasses.replace(options, stock=True), left)
+        skipped = frozenset(there.skipped) | frozenset(there.failed)
+        stock = Baseline(len(there.passed), skipped)
+    lost = stock.lost(ids, report)
+    for test, reason in sorted(lost.items()):
+        progress.say(f'FAILED {test}\n{reason}\n')
+    mine = report.result
+    skipped = mine.skipped - len(lost.keys() & report.skipped.keys())
+    return results.Result(mine.passed, mine.failed + len(lost), skipped)

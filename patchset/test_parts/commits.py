@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Verify that each topic is self-contained.
+
+A reviewer takes the topics one at a time. With nothing but its dependencies,
+a topic's own tests and upstream's tests of the changed areas must pass.
+"""
+
+import pathlib
+import tempfile
+
+from patchset import egg_info
+from patchset import export
+from patchset import paths
+from patchset import progress
+from patchset import series
+from patchset import trees
+from patchset.test_parts import areas
+from patchset.test_parts import proof
+from patchset.test_parts import results
+from patchset.test_parts import stestr
+
+PACKAGES = ('test',)
+
+
+def run(options):
+    """Run the part."""
+    topics = series.load(options.pin.release)
+    chosen = options.chosen(topics)
+    total = results.Result()
+    with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
+        clone = export.Clone(
+            trees.get(options.pin), topics, pathlib.Path(temporary)
+        )
+        tree = clone.folder
+        for number, topic in enumerate(chosen, 1):
+            clone.make(export.closure(topics, [topic.name]))
+            egg_info.write(tree, options.pin.local_version)
+            result = stestr.run(
+                options, 'commits', tree,
+                modules=[*areas.modules(tree), *proof.tests(topic)],
+                quick=True,
+            ).result  # fmt: skip
+            total += result
+            progress.say(f'{number} of {len(chosen)}: {topic.name}: {result}')
+    return total

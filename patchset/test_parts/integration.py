@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Worker processes and two Keystones with real servers.
+
+This repository's own tests of the revocation replica, of pruning and of the
+caches: MariaDB, PostgreSQL, a Galera cluster, memcached and Redis that skew,
+lag, stop, pause, evict, restart and lose rows, one test after the other.
+``KS_ROUNDS`` sets the number of rounds of revoking on one Keystone and
+validating on the other, ``KS_SECONDS`` how long several processes revoke and
+prune at once, and how long a cache server is away.
+"""
+
+import dataclasses
+
+from patchset import paths
+from patchset.test_parts import stestr
+
+PACKAGES = ('test', 'integration')
+FOLDER = 'patchset/tests/integration'
+
+
+def run(options):
+    """Run the part."""
+    # These tests wait for each other's time: one after the other.
+    alone = dataclasses.replace(options, concurrency=1)
+    return stestr.run(alone, 'integration', paths.ROOT, folder=FOLDER).result

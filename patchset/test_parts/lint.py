@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Style checks of every file in the repository.
+
+The overlay is held to the rules of the newest upstream release that it joins,
+read from that release's own source; the rest to ``ruff.toml``.
+"""
+
+import functools
+
+from patchset import environment
+from patchset import paths
+from patchset import pins
+from patchset import process
+from patchset import upstream
+from patchset.test_parts import checks
+from patchset.test_parts import patch_form
+from patchset.test_parts import sources
+
+PACKAGES = ()
+LICENCE = '# SPDX-License-Identifier: Apache-2.0'
+_WHITESPACE = 'blank-at-eol,blank-at-eof,space-before-tab'
+
+
+def run(options):
+    """Run every check whose name the expression matches."""
+    # The files are the same for all releases, and so are their rules.
+    newest = pins.load(pins.newest())
+    where = environment.Environment(newest.release, 'lint').ensure()
+    rules = upstream.ensure(newest)
+    return checks.run(
+        plan(sources.files(), where.bin, rules), options.expression
+    )
+
+
+def plan(files, programs, rules, root=paths.ROOT):
+    """The checks that some files of the repository need.
+
+    :param files: paths below ``root``
+    :param programs: folder of the lint programs
+    :param rules: folder of the pristine upstream source
+    :returns: list of :class:`patchset.test_parts.checks.Check`; a check that
+        would have no file to look at is left out
+    """
+    scripts = sources.python(files)
+    overlay = [
+        path for path in scripts if path.is_relative_to(root / 'keystone')
+    ]
+    own = [path for path in scripts if path not in overlay]
+    shell = sources.shell(files, root)
+    pages = [path for path in files if path.suffix == '.rst']
+    patches = [path for path in files if path.suffix == '.patch']
+    found = [
+        checks.program(name, [*command, *named], cwd=root)
+        for name, command, named in _commands(
+            programs, rules, own, overlay, shell, pages
+        )
+        if named
+    ]
+    for name, find, named in (
+        ('licence', without_licence, [*scripts, *shell]),
+        ('whitespace', stray_whitespace, [*{*files} - {*patches}]),
+    ):
+        if named:
+            find = functools.partial(find, sorted(named), root)
+            found.append(checks.Check(name, find))
+    return [*found, *forms(patches, root)]
+
+
+def _commands(programs, rules, own, overlay, shell, pages):
+    """The programs that check files: name, command and files of each."""
+    ruff = programs / 'ruff'
+    flavour = ('--config', rules / 'ruff.toml')
+    return (
+        ('ruff check', (ruff, 'check', '--quiet'), own),
+        ('ruff format', (ruff, 'format', '--diff', '--quiet'), own),
+        (
+            'overlay: ruff check',
+            (ruff, 'check', '--quiet', *flavour, '--extend-select', 'B,E,F,W'),
+            overlay,
+        ),
+        (
+            'overlay: ruff format',
+            (ruff, 'format', '--diff', '--quiet', *flavour),
+            overlay,
+        ),
+        (
+            'overlay: hacking',
+            (programs / 'flake8', '--config', rules / 'tox.ini'),
+            overlay,
+        ),
+        ('shellcheck', (programs / 'shellcheck', '--external-sources'), shell),
+        ('bashate', (programs / 'bashate', '--error', 'E005,E006'), shell),
+        ('doc8', (programs / 'doc8', '--quiet'), pages),
+    )
+
+
+def forms(patches, root=paths.ROOT):
+    """The checks of some patches' form, one each.
+
+    :param patches: paths below ``root``
+    :returns: list of :class:`patchset.test_parts.checks.Check`
+    """
+    return [
+        checks.Check(
+            path.relative_to(root).as_posix(),
+            functools.partial(patch_form.find, path),
+        )
+        for path in patches
+    ]
+
+
+def without_licence(files, root):
+    """Name the files with content that lack the licence's header."""
+    return '\n'.join(
+        f'{path.relative_to(root)}: no licence header'
+        for path in files
+        if path.stat().st_size and LICENCE not in path.read_text()[:400]
+    )
+
+
+def stray_whitespace(files, root):
+    """What git finds wrong with the ends of lines and of files.
+
+    Conflict markers that were left behind count as well.
+    """
+    found = []
+    for path in files:
+        done = process.finish(
+            [
+                'git', '-c', f'core.whitespace={_WHITESPACE}', 'diff',
+                '--no-index', '--check', '/dev/null', path.relative_to(root),
+            ],
+            cwd=root,
+        )  # fmt: skip
+        lines = done.stdout.splitlines()
+        found += [line for line in lines if not line.startswith('+')]
+    return '\n'.join(found)

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Performance tests of the patch set, which count operations."""
+
+from patchset import trees
+from patchset.test_parts import results
+from patchset.test_parts import stestr
+
+PACKAGES = ('test',)
+FOLDER = 'keystone/tests/performance'
+
+
+def run(options):
+    """Run the part."""
+    if not (trees.get(options.pin) / FOLDER).is_dir():
+        return results.Result()
+    return stestr.run(options, 'performance', folder=FOLDER).result

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Running a test suite with stestr, and reading what comes of it."""
+
+import contextlib
+import functools
+import heapq
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from patchset import child
+from patchset import environment
+from patchset import errors
+from patchset import paths
+from patchset import progress
+from patchset import tree_scripts
+from patchset import trees
+from patchset.test_parts import durations
+from patchset.test_parts import results
+
+_READER = pathlib.Path(__file__).parent / 'subunit_lines.py'
+_SLOWEST = 30  # how many tests the log names with their times
+# Stands in for a folder of tests.
+_NAMED = """\
+def load_tests(loader, tests, pattern):
+    return loader.loadTestsFromNames({modules})
+"""
+_QUICK = pathlib.Path(tree_scripts.__file__).parent / 'quick_tests'
+
+
+def both(*expressions):
+    """One regular expression for the ids that match all of several.
+
+    :param expressions: each may be None, which every id matches
+    :returns: None when nothing narrows
+    """
+    given = [one for one in expressions if one]
+    return ''.join(f'(?=.*(?:{one}))' for one in given) or None
+
+
+def run(options, part, tree=None, **choice):
+    """Run the suite of a part in the release's test environment.
+
+    :param options: a :class:`patchset.test_parts.options.Options`
+    :param tree: by default, the tree that the options choose
+    :param choice: further parameters of :class:`Suite`
+    :returns: a :class:`patchset.test_parts.results.Report`
+    """
+    venv = environment.Environment(options.pin.release, 'test').ensure()
+    tree = tree or trees.get(options.pin, options.stock)
+    suite = Suite(options.label(part), venv, tree, **choice)
+    return suite.run(options.expression, concurrency=options.concurrency)
+
+
+class Suite:
+    """Tests of a tree, as the Python of one environment runs them.
+
+    :param label: name of the run, for messages and for its log
+    :param venv: :class:`patchset.environment.Environment` with stestr,
+        ensured
+    :param tree: folder to run in, and first on the module path
+    :param folder: folder of the tests, relative to the tree
+    :param top: folder that the names of its modules start at, likewise
+    :param modules: names of the tests' modules, or of classes in them,
+        instead of a folder: other modules are not even imported
+    :param script: text of a module that loads the tests, instead
+    :param quick: spare tests that make an application each some of the work
+        that this takes, see ``tree_scripts/quick_tests``
+    :param variables: environment variables of the tests
+    :param group: regular expression; tests whose ids agree in what it
+        matches run in the same process
+    :param quiet: do not print the failures, which are expected
+    """
+
+    def __init__(
+        self, label, venv, tree, *, folder=None, top='.',
+        modules=(), script=None, quick=False, variables=None, group=None,
+        quiet=False,
+    ):  # fmt: skip
+        self.label = label
+        self.log = paths.BUILD / 'testing' / f'{label}.log'
+        self._environment = venv
+        self._tree = tree
+        self._folder = folder
+        self._top = top
+        self._script = script or _NAMED.format(modules=sorted(modules))
+        self._path = [_QUICK, tree] if quick else [tree]
+        self._variables = variables or {}
+        self._group = group
+        self._quiet = quiet
+
+    def ids(self, expression=None):
+        """Ids of the tests, a set, without running them.
+
+        :param expression: regular expression that the ids must match
+        :raises patchset.errors.Error: a test module does not import
+        """
+        with _temporary() as folder, self._log() as log:
+            listing = self._start(
+                folder, 'list', expression, stdout=subprocess.PIPE, stderr=log
+            )
+            try:
+                with progress.doing(f'{self.label}: loading the tests'):
+                    output = listing.communicate()[0].decode(errors='replace')
+            finally:
+                child.stop(listing)
+            if listing.returncode:
+                log.write(output.encode())
+                raise self._unloaded(log)
+        return set(output.split())
+
+    def run(self, expression=None, *, concurrency=1, ids=(), listed=False):
+        """Run the tests, and say how it goes.
+
+        :param expression: regular expression that the ids must match
+        :param concurrency: number of processes to spread the tests over
+        :param ids: ids of the tests, where they are known
+        :param listed: run no others
+        :returns: a :class:`patchset.test_parts.results.Report`
+        :raises patchset.errors.Error: the tests could not be loaded
+        """
+        if not ids:
+            ids, listed = self.ids(expression), True
+        if not ids:
+            return results.Report()
+        return self._run(expression, concurrency, ids, listed)
+
+    def _run(self, expression, concurrency, ids, listed):
+        report = results.Report()
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(_temporary())
+            log = stack.enter_context(self._log())
+            options = ['--subunit', f'--concurrency={concurrency}']
+            if listed:
+                named = pathlib.Path(folder) / 'ids'
+                named.write_text('\n'.join(sorted(ids)))
+                options.append(f'--load-list={named}')
+            suite = self._start(
+                folder, 'run', expression, *options,
+                ids=ids, stdout=subprocess.PIPE, stderr=log,
+            )  # fmt: skip
+            stack.callback(child.stop, suite)
+            reader = child.start(
+                [self._environment.python, '-P', _READER],
+                stdin=suite.stdout, stdout=subprocess.PIPE, stderr=log,
+            )  # fmt: skip
+            stack.enter_context(reader.stdout)
+            stack.callback(child.stop, reader)
+            suite.stdout.close()  # the reader has it
+            count = functools.partial(self._count, report, len(ids))
+            stack.enter_context(progress.doing(count))
+            times = []
+            for line in reader.stdout:
+                test = json.loads(line)
+                self._take(report, test)
+                times.append((test['seconds'], test['id']))
+            log.write(_slowest(times).encode())
+            if reader.wait():
+                raise self._unloaded(log, 'the results could not be read')
+            if suite.wait() and not report.failed:
+                raise self._unloaded(log)
+            return report
+
+    def _count(self, report, total):
+        """How far the run is, in words."""
+        done = report.result
+        return f'{self.label}: {done.total} of {total} tests: {done}'
+
+    def _take(self, report, test):
+        kind = report.add(test['id'], test['status'], test['text'])
+        if kind == 'failed' and not self._quiet:
+            progress.say(f'FAILED {test["id"]}\n{test["text"]}\n')
+
+    def _start(self, temporary, verb, expression, *options, ids=(), **streams):
+        durations.make_repository(pathlib.Path(temporary), ids)
+        command = [
+            self._environment.bin / 'stestr', f'--repo-url={temporary}',
+            *self._selection(temporary), verb, *options,
+        ]  # fmt: skip
+        if expression:
+            command += ['--', expression]
+        return child.start(
+            command,
+            cwd=self._tree,
+            env=self._variables_in(temporary),
+            **streams,
+        )
+
+    def _selection(self, temporary):
+        options = [f'--group-regex={self._group}'] if self._group else []
+        if self._folder:
+            return [
+                *options,
+                f'--test-path={self._folder}',
+                f'--top-dir={self._top}',
+            ]
+        named = pathlib.Path(temporary) / 'named'
+        named.mkdir()
+        (named / 'test_named.py').write_text(self._script)
+        return [*options, f'--test-path={named}', f'--top-dir={named}']
+
+    def _variables_in(self, temporary):
+        # A cloud that the user's shell is set to is none of the tests'.
+        mine = {k: v for k, v in os.environ.items() if k[:3] != 'OS_'}
+        return {
+            **mine,
+            **self._environment.variables(self._tree),
+            'PYTHONPATH': os.pathsep.join(map(str, self._path)),
+            'PYTHON': str(self._environment.python),
+            # Trees stay as they are: compiled code and files go elsewhere.
+            'PYTHONPYCACHEPREFIX': str(paths.BUILD / 'pycache'),
+            'HYPOTHESIS_STORAGE_DIRECTORY': str(paths.BUILD / 'hypothesis'),
+            'KEYSTONE_TEST_TEMP_DIR': temporary,
+            'TMPDIR': temporary,
+            **self._variables,
+        }
+
+    def _log(self):
+        # A new file, so that a run beside this one keeps its own.
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self.log.unlink(missing_ok=True)
+        return open(self.log, 'w+b', buffering=0)
+
+    def _unloaded(self, log, what='the tests could not be loaded'):
+        lines = [line for line in _read(log).splitlines() if 'Error' in line]
+        reason = lines[-1].strip() if lines else 'no reason given'
+        return errors.Error(f'{self.label}: {what}: {reason}; see {self.log}')
+
+
+@contextlib.contextmanager
+def _temporary():
+    with tempfile.TemporaryDirectory(
+        prefix='ks-test-', ignore_cleanup_errors=True
+    ) as folder:
+        # As /tmp is: servers that the tests start use it as other users.
+        os.chmod(folder, 0o1777)
+        yield folder
+
+
+def _slowest(times):
+    lines = (
+        f'{seconds:7.2f} s  {test}\n'
+        for seconds, test in heapq.nlargest(_SLOWEST, times)
+    )
+    return ''.join(['The slowest tests:\n', *lines])
+
+
+def _read(log):
+    log.seek(0)
+    return log.read().decode(errors='replace')

@@ -1,9 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-
-"""The parts of ``./ks test``.
-
-Each is a module whose docstring says what it runs. ``PACKAGES`` names the
-profiles of ``bindep.txt`` that it needs, and ``run`` takes a
-:class:`patchset.testing.options.Options` and returns a
-:class:`patchset.testing.results.Result`.
-"""

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""``./ks cluster`` and what it notes, without servers."""
+
+import json
+import pathlib
+import types
+
+import fixtures
+import testtools
+
+from patchset import errors
+from patchset import state
+from patchset.cluster import layout
+from patchset.cluster import record
+from patchset.tests.unit import test_commands
+
+
+class WordsTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        folder = self.useFixture(fixtures.TempDir()).path
+        path = pathlib.Path(folder)
+        self.useFixture(fixtures.MonkeyPatch('patchset.paths.BUILD', path))
+
+    def assertRefused(self, code, message, *words):
+        given, text = test_commands.run('cluster', *words)
+        self.assertEqual(code, given, text)
+        self.assertIn(message, text)
+
+    def test_wrong_words(self):
+        self.assertRefused(2, 'drain and ready take a node', 'drain')
+        self.assertRefused(2, 'drain and ready take a node', 'up', 'node1')
+        self.assertRefused(2, 'not allowed', 'up', '--mixed', '--stock')
+        self.assertRefused(2, 'more than one region', 'up', '--rtt', '100')
+        self.assertRefused(2, 'invalid choice', 'up', '--cache', 'none')
+
+    def test_nothing_runs(self):
+        for words in (['status'], ['down'], ['drain', 'node1']):
+            self.assertRefused(1, 'no cluster is running', *words)
+
+
+class RecordTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.folder /= 'cluster'
+
+    def cluster(self):
+        """What a record reads of a cluster."""
+        path = self.folder
+        nodes = [
+            types.SimpleNamespace(
+                name=f'node{number}', region=number - 1, is_stock=number == 2,
+                port=1000 + number, pid=number, log=path / f'{number}.log',
+                openrc=path / 'openrc',
+            )
+            for number in (1, 2)
+        ]  # fmt: skip
+        balancer = types.SimpleNamespace(
+            statistics='http://127.0.0.1:8/', runtime=path / 'runtime'
+        )
+        return types.SimpleNamespace(
+            layout=layout.Layout(nodes=2, regions=2, rtt=100),
+            url='http://127.0.0.1:9/v3',
+            balancer=balancer,
+            nodes=nodes,
+        )
+
+    def test_written_read_and_gone(self):
+        reader = record.Record(self.folder)
+        with record.Record(self.folder) as one:
+            self.assertRaises(errors.Error, reader.read)
+            known = one.write(self.cluster())
+            self.assertEqual(known, reader.read())
+        self.assertRaises(errors.Error, reader.read)
+
+    def test_what_a_killed_cluster_left_is_not_believed(self):
+        with record.Record(self.folder) as one:
+            known = one.write(self.cluster())
+        kept = state.State(self.folder)
+        kept.write('cluster.json', json.dumps(known))
+        reader = record.Record(self.folder)
+        self.assertRaises(errors.Error, reader.read)
+
+    def test_one_at_a_time(self):
+        with record.Record(self.folder):
+            second = record.Record(self.folder)
+            self.assertRaises(errors.Error, second.__enter__)
+
+    def test_text(self):
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'patchset.services.haproxy.states',
+                lambda path: {'node1': 'UP', 'node2': 'DOWN'},
+            )
+        )
+        with record.Record(self.folder) as one:
+            text = '\n'.join(record.text(one.write(self.cluster())))
+        for words in (
+            '2 region(s), 100 ms round trip time between regions',
+            'node1   UP     region 1, patched, http://127.0.0.1:1001,',
+            'node2   DOWN   region 2, stock, http://127.0.0.1:1002,',
+            'http://127.0.0.1:8/',
+        ):
+            self.assertIn(words, text)

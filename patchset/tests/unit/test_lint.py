@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+
+from patchset import environment
+from patchset import git
+from patchset.test_parts import lint
+from patchset.test_parts import sources
+from patchset.tests.unit import base
+
+_LICENCE = f'{lint.LICENCE}\n'
+_SH = f'#!/bin/sh\n{_LICENCE}'
+
+# What each check has to refuse.
+_BAD = {
+    'ruff check': ('tool.py', f'{_LICENCE}import os\n'),
+    'ruff format': ('tool.py', f'{_LICENCE}a  = 1\n'),
+    'overlay: ruff check': ('keystone/new.py', f'{_LICENCE}import os\n'),
+    'overlay: ruff format': ('keystone/new.py', f'{_LICENCE}a  = 1\n'),
+    'overlay: hacking': (
+        'keystone/new.py',
+        f'{_LICENCE}import os\nimport abc\n\nprint(os, abc)\n',
+    ),
+    'shellcheck': ('tool.sh', f'{_SH}rm $1\n'),
+    'bashate': ('tool.sh', f'{_SH}if [ -n "$1" ]\nthen\n    exit\nfi\n'),
+    'doc8': ('page.rst', 'Title\n====\n'),
+    'licence': ('tool.py', 'a = 1\n'),
+    'whitespace': ('notes.yaml', 'a: 1 \n'),
+}
+
+
+class LintTestCase(base.RepositoryTestCase):
+    def setUp(self):
+        super().setUp()
+        self.programs = (
+            environment.Environment(self.pin.release, 'lint').ensure().bin
+        )
+        git.git(self.root, 'init', '--quiet')
+
+    def findings(self):
+        """What the checks of the copy find, by name."""
+        files = sources.files(self.root)
+        plan = lint.plan(files, self.programs, self.source, self.root)
+        return {check.name: check.find() for check in plan}
+
+    def test_each_check_refuses_something(self):
+        for name, (file, text) in _BAD.items():
+            path = self.root / file
+            path.write_text(text)
+            plan = lint.plan([path], self.programs, self.source, self.root)
+            found = {check.name: check.find() for check in plan}
+            self.assertIn(path.name, found[name], name)
+            path.unlink()
+
+    def test_no_check_without_a_file(self):
+        self.assertEqual(
+            [], lint.plan([], self.programs, self.source, self.root)
+        )
+        text = self.root / 'page.rst'
+        text.write_text('Text\n')
+        plan = lint.plan([text], self.programs, self.source, self.root)
+        self.assertEqual(
+            ['doc8', 'whitespace'], [check.name for check in plan]
+        )
+
+    def test_each_patch_is_a_check(self):
+        patch = self.series.parent / 'spoilt.patch'
+        patch.write_text('spoilt')
+        name = str(patch.relative_to(self.root))
+        self.assertIn('newline', self.findings()[name])
