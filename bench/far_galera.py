@@ -50,9 +50,13 @@ class Node(galera.Node):
 
 
 class Cluster(galera.Cluster):
-    """Nodes that are as far from each other as :meth:`lengthen` says."""
+    """Nodes that are as far from each other as :meth:`lengthen` says.
 
-    def __init__(self, size, folder, options=()):
+    :param share: function of the numbers of two nodes: which share of that
+        is between them
+    """
+
+    def __init__(self, size, folder, options=(), share=lambda *_: 1):
         super().__init__(size, folder, options)
         free = server.free_ports(size * len(_PORTS))
         self.nodes = [
@@ -61,6 +65,7 @@ class Cluster(galera.Cluster):
         ]
         self._stack = contextlib.ExitStack()
         self._lines = []
+        self._share = share
 
     def start(self):
         """Start the proxies and the nodes.
@@ -97,14 +102,14 @@ class Cluster(galera.Cluster):
 
     def _connect(self, number, node):
         proxies = []
-        for other in self.nodes:
+        for place, other in enumerate(self.nodes):
             for port in other.ports:
                 # Where the namespace of the node that has it listens.
                 path = str(self.folder / f'line-{port}')
                 proxies.append(
-                    [path, port, False]
+                    [path, port, 0]
                     if other is node
-                    else [port, path, True]
+                    else [port, path, self._share(number, place)]
                 )
         prefix = []
         if number:

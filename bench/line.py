@@ -4,12 +4,12 @@
 
 They run in a process of their own, which :class:`Lines` starts. The first line
 on its standard input is a JSON list of proxies: [place to listen on, place to
-connect to, whether it has the delay]. A place is a port of 127.0.0.1, 0 for a
-free one, or the path of a Unix socket, which connects two network namespaces.
-The response is the list of the places on which they listen. Each further line
-is a number of milliseconds, by which each chunk of bytes is delayed from then
-on, in order and in both directions. Multiple chunks can be in transit, so that
-the delay does not limit the bandwidth.
+connect to, which share of the delay it has]. A place is a port of 127.0.0.1, 0
+for a free one, or the path of a Unix socket, which connects two network
+namespaces. The response is the list of the places on which they listen. Each
+further line is a number of milliseconds, by which each chunk of bytes is
+delayed from then on, in order and in both directions. Multiple chunks can be
+in transit, so that the delay does not limit the bandwidth.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ _UNDER_WAY = 1024  # chunks of a connection, in one direction
 class Lines:
     """Several proxies, whose process ends with the block.
 
-    :param proxies: list of [where, to, whether it is long], see the module
+    :param proxies: list of [where, to, share of the delay], see the module
     :param prefix: words of a command to run the process by
     """
 
@@ -85,7 +85,7 @@ class Line(Lines):
     """
 
     def __init__(self, port):
-        super().__init__([[0, port, True]])
+        super().__init__([[0, port, 1]])
         self._server = port
 
     @property
@@ -110,13 +110,12 @@ class Late:
 async def serve(proxies, late):
     """Hand on what comes in, for ever.
 
-    :param proxies: list of (place, place, whether it has the delay)
+    :param proxies: list of (place, place, share of the delay)
     :param late: the :class:`Late` that says how long that is
     """
-    never = Late()
     places = []
-    for where, to, is_long in proxies:
-        connected = functools.partial(lead, to, late if is_long else never)
+    for where, to, share in proxies:
+        connected = functools.partial(lead, to, share, late)
         if isinstance(where, int):
             server = await asyncio.start_server(connected, '127.0.0.1', where)
             where = server.sockets[0].getsockname()[1]
@@ -127,7 +126,7 @@ async def serve(proxies, late):
     await asyncio.get_running_loop().create_future()
 
 
-async def lead(to, late, reader, writer):
+async def lead(to, share, late, reader, writer):
     """Lead one connection to a place, until one of its ends closes it."""
     try:
         if isinstance(to, int):
@@ -138,12 +137,13 @@ async def lead(to, late, reader, writer):
         writer.close()
         return
     await asyncio.gather(
-        hand_on(reader, target, late), hand_on(other, writer, late)
+        hand_on(reader, target, share, late),
+        hand_on(other, writer, share, late),
     )
 
 
-async def hand_on(reader, writer, late):
-    """Write what is read, each chunk with the delay."""
+async def hand_on(reader, writer, share, late):
+    """Write what is read, each chunk with a share of the delay."""
     connection = writer.get_extra_info('socket')
     if connection.family == socket.AF_INET:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -153,10 +153,10 @@ async def hand_on(reader, writer, late):
     async def read():
         try:
             while data := await reader.read(_CHUNK):
-                await chunks.put((loop.time() + late.seconds, data))
+                await chunks.put((loop.time() + share * late.seconds, data))
         except OSError:
             pass
-        await chunks.put((loop.time() + late.seconds, b''))
+        await chunks.put((loop.time() + share * late.seconds, b''))
 
     task = asyncio.create_task(read())
     try:

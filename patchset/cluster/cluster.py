@@ -2,6 +2,7 @@
 
 """A running cluster: Keystone nodes, HAProxy, database and caches."""
 
+import itertools
 import pathlib
 import tempfile
 
@@ -42,7 +43,7 @@ class Cluster(group.Group):
         self._venv = None
         self._ports = []  # of the nodes
         self._lines = None
-        self._far = {}  # port: the port of the delay proxy for it
+        self._far = {}  # (port, share of the delay): port of a proxy for it
         self.database = None  # see patchset.cluster.databases
         self.caches = []  # a patchset.services.memcached.Memcached each
         self.balancer = None  # a patchset.services.haproxy.HAProxy
@@ -119,14 +120,16 @@ class Cluster(group.Group):
         ends = [*self._ports, *self.database.far]
         if self.layout.cache != 'per-node':
             ends += [one.port for one in self.caches]
+        proxies = list(itertools.product(ends, self.layout.shares))
         self._lines = self._stack.enter_context(
-            line.Lines([[0, port, True] for port in ends])
+            line.Lines([[0, *one] for one in proxies])
         )
-        self._far = dict(zip(ends, self._lines.places, strict=True))
+        self._far = dict(zip(proxies, self._lines.places, strict=True))
 
     def _reach(self, region, port, here):
         """The port by which region ``here`` reaches a port of a region."""
-        return port if region == here else self._far[port]
+        share = self.layout.share(region, here)
+        return self._far[port, share] if share else port
 
     def _add_nodes(self):
         for number, name in enumerate(self.layout.names):

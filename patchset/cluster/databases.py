@@ -76,8 +76,12 @@ class Galera(group.Group):
         super().__init__()
         self._layout = layout
         self._is_far = layout.regions > 1
-        kind = far_galera.Cluster if self._is_far else galera.Cluster
-        self._cluster = kind(layout.databases, folder, _ONE_APPLIER)
+        arguments = layout.databases, folder, _ONE_APPLIER
+        self._cluster = (
+            far_galera.Cluster(*arguments, layout.share)
+            if self._is_far
+            else galera.Cluster(*arguments)
+        )
         self._ports = []  # that Keystone connects to
 
     @property
@@ -99,7 +103,7 @@ class Galera(group.Group):
             'GRANT ALL ON *.* TO keystone@localhost'
         )
         others = self.servers[1:]
-        proxies = [[0, str(one.folder / 'socket'), False] for one in others]
+        proxies = [[0, str(one.folder / 'socket'), 0] for one in others]
         near = self._stack.enter_context(line.Lines(proxies))
         self._ports[1:] = near.places
 

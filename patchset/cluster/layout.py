@@ -11,6 +11,8 @@ CACHES = ('shared', 'ring', 'per-node')
 KINDS = ('patched', 'stock', 'mixed')
 RING = 3  # memcached servers in a ring
 GALERA = 3  # Galera servers if there is only one region
+GROUP = 3  # regions in a group
+WITHIN = 20 / 150  # delay within a group, as a share of that between groups
 MOST = 60  # maximum number of nodes
 
 
@@ -28,6 +30,8 @@ class Layout:
     :param cache: one of :data:`CACHES`
     :param kind: one of :data:`KINDS`; mixed alternates patched and stock
     :param processes: server processes of each node
+    :param grouped: whether the regions are in groups of :data:`GROUP`, within
+        which the round trip time is shorter, by :data:`WITHIN`
     :raises patchset.errors.UsageError: the values are invalid
     """
 
@@ -38,6 +42,7 @@ class Layout:
     cache: str = 'shared'
     kind: str = 'patched'
     processes: int = 2
+    grouped: bool = False
 
     def __post_init__(self):
         if not 1 <= self.nodes <= MOST:
@@ -48,6 +53,8 @@ class Layout:
             raise errors.UsageError('--rtt or --processes is too small')
         if self.rtt and self.regions == 1:
             raise errors.UsageError('--rtt requires more than one region')
+        if self.grouped and self.regions <= GROUP:
+            raise errors.UsageError(f'groups require over {GROUP} regions')
 
     @property
     def names(self):
@@ -69,6 +76,18 @@ class Layout:
     def region(self, number):
         """The region of the node or server with this number."""
         return number % self.regions
+
+    @property
+    def shares(self):
+        """What :meth:`share` can be between regions: a tuple."""
+        return (1, WITHIN) if self.grouped else (1,)
+
+    def share(self, region, other):
+        """Which share of ``rtt`` is between two regions."""
+        if region == other:
+            return 0
+        near = self.grouped and region // GROUP == other // GROUP
+        return WITHIN if near else 1
 
     def is_stock(self, number):
         """Whether a node runs stock Keystone."""

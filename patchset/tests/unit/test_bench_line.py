@@ -57,6 +57,17 @@ class LineTestCase(testtools.TestCase):
             while self.ask(far.port, b'x')[1] < 0.4:
                 self.assertLess(time.monotonic(), deadline)
 
+    def test_a_share_of_the_delay(self):
+        shares = [[0, self.port, share] for share in (0, 0.5, 1)]
+        with line.Lines(shares) as lines:
+            lines.lengthen(400)
+            deadline = time.monotonic() + 60
+            while self.ask(lines.places[2], b'x')[1] < 0.4:
+                self.assertLess(time.monotonic(), deadline)
+            _, half = self.ask(lines.places[1], b'x')
+            self.assertTrue(0.2 <= half < 0.4, half)
+            self.assertLess(self.ask(lines.places[0], b'x')[1], 0.2)
+
     def test_it_is_long_and_not_slow(self):
         data = os.urandom(4 << 20)
         with line.Line(self.port) as far:

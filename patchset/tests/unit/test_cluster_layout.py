@@ -16,6 +16,15 @@ class LayoutTestCase(testtools.TestCase):
         )
         self.assertEqual(['node1', 'node2'], one.names[:2])
 
+    def test_groups_of_regions(self):
+        one = layout.Layout(nodes=9, regions=9, grouped=True)
+        self.assertEqual((1, layout.WITHIN), one.shares)
+        for region, other, share in (
+            (0, 0, 0), (0, 2, layout.WITHIN), (2, 3, 1), (5, 4, layout.WITHIN),
+        ):  # fmt: skip
+            self.assertEqual(share, one.share(region, other))
+        self.assertEqual(1, layout.Layout(nodes=3, regions=3).share(0, 2))
+
     def test_caches(self):
         for cache, count, of_second in (
             ('shared', 1, [0]),
@@ -57,5 +66,6 @@ class LayoutTestCase(testtools.TestCase):
             {'rtt': 100},
             {'rtt': -1, 'regions': 2},
             {'processes': 0},
+            {'nodes': 3, 'regions': 3, 'grouped': True},
         ):
             self.assertRaises(errors.UsageError, layout.Layout, **wrong)
