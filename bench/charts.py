@@ -215,6 +215,35 @@ def memory(points):
     return [(caption, drawing.panels(points, 'kind', draw, 'memory'))]
 
 
+def regions(points):
+    """Cumulative distributions, a chart for each delay and load."""
+
+    def draw(panel, rows, request):
+        for side in summary.sides(rows[0]):
+            panel.plot(
+                rows[0][side]['cumulative'], range(101), label=side,
+                markevery=10, **drawing.SIDES[side],
+            )  # fmt: skip
+        panel.set_xlim(left=0)
+        panel.set(title=request, xlabel='ms', ylabel='% of the responses')
+        panel.legend()
+
+    groups = {}
+    for point in points:
+        about = (
+            f'{point["nodes"]} nodes on {point["database"]}, {point["case"]} '
+            f'round trip time of {point["delay"]} ms, {point["load"]} load'
+        )
+        groups.setdefault(about, []).append(point)
+    return [
+        (
+            f'Cumulative distribution of response times: {about}.',
+            drawing.panels(rows, 'request', draw, f'regions {about}'),
+        )
+        for about, rows in groups.items()
+    ]
+
+
 def propagation(points):
     """Seconds until the last node rejected a token."""
     figure, (panel,) = drawing.grid(1)

@@ -22,10 +22,11 @@ class Plan:
         scale's choice
     :param databases: names in :data:`bench.databases.ALL`; most experiments
         run on the first
-    :param delays: for rally, the delays that it measures with; empty is the
-        scale's choice
+    :param delays: for rally, regions and propagation, the delays in
+        milliseconds that they measure with; empty is the scale's choice
     :param delay: milliseconds between Keystone and its database, or between
         the nodes of a cluster, both ways together
+    :param nodes: for regions, number of nodes of a cluster
     :param against: the :class:`bench.cloud.Account` of an existing Keystone,
         which is measured instead; None starts stock and patched
     """
@@ -39,6 +40,7 @@ class Plan:
     databases: tuple = ('mariadb',)
     delays: tuple = ()
     delay: int = 0
+    nodes: int = 3
     against: cloud.Account | None = None
 
     @property

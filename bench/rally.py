@@ -164,9 +164,17 @@ def measure(side, rally, roles, scenario, much):
 
 
 def sum_up(workload):
-    """What rally tells of a workload, as :func:`measure` gives it.
+    """What rally tells of a workload, as :func:`measure` gives it."""
+    found, failed = answers(workload)
+    return {**found.measure(), 'failed': failed}
+
+
+def answers(workload):
+    """The iterations of a workload.
 
     :param workload: dict, see :mod:`bench.rally_worker`
+    :returns: those that succeeded, as a :class:`bench.load.Answers`, and the
+        number of those that failed
     :raises patchset.errors.Error: no iteration has succeeded
     """
     failures = [why for _, why in workload['iterations'] if why]
@@ -179,8 +187,7 @@ def sum_up(workload):
         reason = (failures or ['none was run'])[0]
         raise errors.Error(f'rally: no iteration succeeded: {reason}')
     rate = times.total() / workload['load_duration']
-    found = load.Answers(rate, times).measure()
-    return {**found, 'failed': len(failures)}
+    return load.Answers(rate, times), len(failures)
 
 
 def points(found):

@@ -160,9 +160,8 @@ def log_in(side):
 
     :raises patchset.errors.Error: an answer was not a success
     """
-    keystone = side.keystone
-    request = '', '', client.login(keystone).decode()
+    request = '', '', client.login(side.keystone).decode()
     # Of those that wait at once each process takes one, and is busy with it
     # while the rest is taken.
-    clients = 2 * keystone.processes
+    clients = 2 * side.processes
     load.exactly(side.url, [request] * 2 * clients, clients)

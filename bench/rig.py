@@ -49,6 +49,11 @@ class Side:
         """Address that validates a token."""
         return f'{self.keystone.url}/auth/tokens'
 
+    @property
+    def processes(self):
+        """Number of server processes."""
+        return self.keystone.processes
+
     def forget(self):
         """Empty the cache, by which Keystone learns of a changed table."""
         self.cache.flush()

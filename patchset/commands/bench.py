@@ -22,6 +22,7 @@ experiments:
   services     validation of each token once per service, process and node
   memory       memory of a worker process, by live events and tokens
   rally        seven Rally scenarios, with the share of read statements
+  regions      Rally scenarios and tokens with nodes in distant regions
   propagation  time until each node of a cluster rejects a revoked token
   faults       failed requests while a part of a cluster fails
 
@@ -69,6 +70,7 @@ from patchset import process
 from patchset import progress
 from patchset import stopping
 from patchset import system
+from patchset.cluster import layout
 
 _FARTHEST = 1000  # milliseconds of round trip; more than around the earth
 
@@ -78,7 +80,8 @@ _MOST = 1000  # rounds of writes per second
 _ONLY = {
     'kind': ('revocations',),
     'rate': ('living',),
-    'delay': ('rally', 'propagation'),
+    'delay': ('rally', 'regions', 'propagation'),
+    'nodes': ('regions',),
 }
 HELP = 'measure stock and patched Keystone side by side'
 
@@ -86,6 +89,11 @@ HELP = 'measure stock and patched Keystone side by side'
 def milliseconds(word):
     """Parse a whole number of milliseconds."""
     return _between(0, int(word), _FARTHEST)
+
+
+def nodes(word):
+    """Parse a number of nodes."""
+    return _between(2, int(word), layout.MOST)
 
 
 def rate(word):
@@ -107,7 +115,7 @@ _REPEATED = (
         '--kind', {'choices': tuple(events.COLUMNS)},
         'revocations: kind of the events',
     ),
-    ('--case', {}, 'living, services, propagation, faults: case to run'),
+    ('--case', {}, 'living, services, regions, propagation, faults: case'),
     (
         '--rate', {'type': rate, 'metavar': 'N'},
         'living: rounds of writes per second',
@@ -116,8 +124,9 @@ _REPEATED = (
         '--delay', {'type': milliseconds, 'metavar': 'MS'},
         'rally: round trip time in milliseconds to the database, or '
         'between the nodes of a cluster (default: 0, at full scale 0 and '
-        '100); propagation: round trip time between the regions (default: '
-        '0 and 100, at full scale 300 as well)',
+        '100); regions, propagation: round trip time between the regions '
+        '(default: 0, 100 and 300, at small scale 0 for regions, and 0 and '
+        '100 for propagation)',
     ),
 )  # fmt: skip
 
@@ -151,6 +160,12 @@ def add_arguments(parser):
         choices=tuple(databases.ALL),
         help='database server (default: mariadb; galera for propagation; '
         'each of them for rally at full scale)',
+    )
+    parser.add_argument(
+        '--nodes',
+        type=nodes,
+        metavar='N',
+        help='regions: number of nodes (default: 3)',
     )
     parser.add_argument(
         '--against', metavar='URL', help='measure the Keystone at this URL'
@@ -367,7 +382,9 @@ def command(name, args):
     if not args.against:
         words += ['--release', args.release]
     words += ['--scale', args.scale]
-    for option in ('kind', 'case', 'rate', 'database', 'delay', 'against'):
+    for option in (
+        'kind', 'case', 'rate', 'database', 'delay', 'nodes', 'against',
+    ):  # fmt: skip
         given = getattr(args, option) or []
         for one in given if isinstance(given, list) else [given]:
             shown = f'{one:g}' if option == 'rate' else str(one)
@@ -393,6 +410,7 @@ def measure(pin, name, args):
         rates=tuple(dict.fromkeys(args.rate)),
         databases=databases_of(name, args),
         delays=tuple(dict.fromkeys(args.delay)),
+        nodes=args.nodes or plan.Plan.nodes,
         against=account_of(args),
     )
     result = {
@@ -406,6 +424,7 @@ def measure(pin, name, args):
         points = experiments.ALL[name].run(chosen)
     result.update(steal=round(watch.share, 3), points=points)
     words = [name, pin.release, chosen.scale, *chosen.databases]
+    words += [f'{args.nodes}nodes'] if args.nodes else []
     words += [f'{delay}ms' for delay in chosen.delays]
     words += [*chosen.cases, *(f'{one:g}' for one in chosen.rates)]
     if args.against:

@@ -186,6 +186,19 @@ class ReportTestCase(testtools.TestCase):
                 for load in ('first service', 'all services')
             ],
         )  # fmt: skip
+        near = {**one, 'cumulative': list(range(101))}
+        self.put(
+            'regions',
+            [
+                {
+                    **sides, 'nodes': 3, 'database': 'mariadb',
+                    'case': 'uniform', 'delay': delay, 'load': 'light',
+                    'request': request, 'stock': near, 'patched': near,
+                }
+                for delay in (0, 100)
+                for request in ('create_token', 'validate_token')
+            ],
+        )  # fmt: skip
         refused = {'median': 0.1, 'most': None, 'tokens': 2, 'revoking': 1}
         self.put(
             'propagation',
@@ -226,6 +239,7 @@ class ReportTestCase(testtools.TestCase):
             + ['tokens-2.svg', 'formats-1.svg', 'memory-1.svg']
             + ['rally-1.svg', 'rally-2.svg']
             + ['living-1.svg', 'living-2.svg', 'services-1.svg']
+            + ['regions-1.svg', 'regions-2.svg']
             + ['propagation-1.svg', 'faults-1.svg'],
             charts,
         )
@@ -234,7 +248,7 @@ class ReportTestCase(testtools.TestCase):
             text.replace('<meta charset="utf-8">', '').partition('\n')[2]
         )
         svg = '{http://www.w3.org/2000/svg}'
-        self.assertEqual(16, len(list(root.iter(f'{svg}svg'))))
+        self.assertEqual(18, len(list(root.iter(f'{svg}svg'))))
         ids = [one.get('id') for one in root.iter(f'{svg}clipPath')]
         self.assertEqual(len(ids), len(set(ids)))
         words = ''.join(root.itertext())
@@ -250,6 +264,7 @@ class ReportTestCase(testtools.TestCase):
             'rounds of writes per second',
             'per cent of the quiet rate',
             'percentage of failed requests',
+            'uniform round trip time of 100 ms, light load',
             'Abacus & Sons',
             './ks bench mixed --out "<here>"',
             'Deleted 100 events.',

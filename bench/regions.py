@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Response times of a cluster whose nodes are in distant regions.
+
+Two clusters run at the same time, one stock and one patched. All requests are
+sent to HAProxy, which distributes them to the nodes by round robin. Each node
+has a memcached in its region, and there are up to nine regions. The requests
+are the scenarios of :mod:`bench.rally`, and those of :mod:`bench.services`:
+tokens that are created with a password, and validated by several services,
+each of them twice.
+
+``uniform``
+    The same round trip time between any two regions.
+``hierarchical``
+    Groups of three regions: between groups the round trip time is that of the
+    plan, and within a group 20 ms for each 150 ms of that.
+"""
+
+import collections
+import contextlib
+import statistics
+
+from bench import client
+from bench import cloud
+from bench import load
+from bench import population
+from bench import rally
+from bench import rally_client
+from bench import rig
+from bench import runs
+from bench import summary
+from bench import table
+from patchset import environment
+from patchset import progress
+from patchset.cluster import cluster
+from patchset.cluster import databases
+from patchset.cluster import layout
+
+TITLE = 'Response times with nodes in distant regions'
+CASES = ('uniform', 'hierarchical')  # the first one by default
+DELAYS = {'small': (0,), 'full': (0, 100, 300)}  # milliseconds
+_HIERARCHICAL = (150,)
+# What a round runs of each request, and the rounds without a delay.
+LOADS = {
+    'small': {'light': rally.Amount(2, 1, 1), 'high': rally.Amount(10, 10, 1)},
+    'full': {'light': rally.Amount(4, 1, 6), 'high': rally.Amount(20, 10, 6)},
+}
+_FAR_ROUNDS = 2  # with a delay, at most
+TOKENS = ('create_token', 'validate_token', 'validate_token_again')
+SERVICES, USERS = 3, 8
+_REGIONS = 9  # at most
+_FEW = 9  # nodes with two processes; of more, each has one
+_ROLES = 'create_add_and_list_user_roles'
+
+
+class Side(rig.Side):
+    """A cluster as a side of the comparison.
+
+    :param name: ``stock`` or ``patched``
+    :param running: a running :class:`patchset.cluster.cluster.Cluster`,
+        without a delay
+    """
+
+    def __init__(self, name, running):
+        first = running.nodes[0]
+        super().__init__(name, first, running.database.servers[0], None, None)
+        self.cluster = running
+        # Users are created at one node: another may not know them yet.
+        near = cloud.Account(
+            f'http://127.0.0.1:{first.port}/v3', first.credentials
+        )
+        self._services = population.accounts(near, SERVICES, 'service')
+        self._users = population.accounts(near, USERS)
+        self._validations = []
+        self._roles = rally_client.roles(self)
+
+    def query(self, statement):
+        """Run SQL on the first server of the database."""
+        return self.database.query(statement, databases.NAME)
+
+    @property
+    def processes(self):
+        """Number of server processes of all nodes."""
+        return self.keystone.processes * len(self.cluster.nodes)
+
+    def clean(self):
+        """Remove roles left by Rally, see :mod:`bench.rally_client`."""
+        rally_client.restore(self, self._roles)
+        rally_client.log_in(self)
+
+    def requests(self, kind, count):
+        """Requests of :data:`TOKENS`, as :mod:`bench.load` takes them.
+
+        :param count: number of tokens, each of which every service validates
+        """
+        if kind == 'create_token':
+            return [
+                ('', '', client.login(one).decode())
+                for one in population.in_turn(self._users, range(count))
+            ]
+        if kind == 'validate_token':
+            subjects = population.tokens(self._users, count)
+            self._validations = [
+                one
+                for caller in client.of_each(client.token, self._services)
+                for one in load.validations(subjects, caller)
+            ]
+        return self._validations
+
+
+def run(plan):
+    """Run the experiment; see :mod:`bench.experiments`."""
+    venv = environment.Environment(plan.pin.release, 'rally').ensure()
+    found = runs.Runs('nodes', 'database', 'case', 'delay', 'load', 'request')
+    for case in plan.cases or CASES[:1]:
+        with (
+            started(plan, case) as sides,
+            rally.processes(plan, venv, sides, 0) as rallies,
+        ):
+            rig.at_once(Side.clean, sides)
+            for delay in plan.delays or delays(plan.scale, case):
+                for side in sides:
+                    side.cluster.lengthen(delay)
+                about = plan.nodes, plan.database, case, delay
+                _rounds(plan.scale, sides, rallies, about, found)
+    return points(found)
+
+
+def delays(scale, case):
+    """Default round trip times between regions in milliseconds: a tuple."""
+    return _HIERARCHICAL if case == 'hierarchical' else DELAYS[scale]
+
+
+def arrangement(plan, case, kind):
+    """The :class:`patchset.cluster.layout.Layout` of a side."""
+    return layout.Layout(
+        nodes=plan.nodes,
+        regions=min(plan.nodes, _REGIONS),
+        database=plan.database,
+        cache='per-node',
+        kind=kind,
+        processes=2 if plan.nodes <= _FEW else 1,
+        grouped=case == 'hierarchical',
+    )
+
+
+@contextlib.contextmanager
+def started(plan, case):
+    """Start both clusters, without a delay; stop them at the end.
+
+    :returns: list of two :class:`Side`
+    """
+    with contextlib.ExitStack() as stack:
+        sides = []
+        for name in ('stock', 'patched'):
+            progress.step(f'starting the {name} cluster')
+            wanted = arrangement(plan, case, name)
+            one = cluster.Cluster(plan.pin, wanted, options=plan.options)
+            sides.append(Side(name, stack.enter_context(one)))
+        for side in sides:
+            side.cluster.database.catch_up()
+        yield sides
+
+
+def _rounds(scale, sides, rallies, about, found):
+    """Measure each request under each load, with the current delay."""
+    *_, delay = about
+    requests = *TOKENS, *rally.SCENARIOS
+    for name, amount in LOADS[scale].items():
+        count = min(amount.rounds, _FAR_ROUNDS) if delay else amount.rounds
+        for request, side in rig.rounds(sides, range(count), requests):
+            found.measure(
+                side, (*about, name, request), measure,
+                side, rallies[side], request, amount,
+            )  # fmt: skip
+
+
+def measure(side, one, request, amount):
+    """Measure a request of :data:`TOKENS`, or a scenario.
+
+    :param one: a :class:`bench.rally_client.Rally`
+    :param amount: a :class:`bench.rally.Amount`
+    :returns: dict with what :meth:`bench.load.Answers.measure` gives,
+        ``failed``, the number of failures, and ``answers``; a token request
+        that fails is an error
+    """
+    if request in TOKENS:
+        requests = side.requests(request, 2 * amount.times)
+        answers, failed = load.once([side.url], requests, amount.at_once), 0
+    else:
+        workload = one.run(request, amount.times, amount.at_once)
+        answers, failed = rally.answers(workload)
+    if request == _ROLES:
+        side.clean()
+    return {**answers.measure(), 'failed': failed, 'answers': answers}
+
+
+def points(found):
+    """Sum up the rounds.
+
+    :param found: a :class:`bench.runs.Runs`
+    :returns: what :meth:`bench.runs.Runs.points` gives, and for each side what
+        :func:`distribution` gives
+    """
+    points = found.points(middle=summary.trimmed_mean)
+    for point in points:
+        for side in summary.sides(point):
+            point[side].update(distribution(point[side]['runs']))
+    return points
+
+
+def distribution(measured):
+    """Sum up the response times of all rounds.
+
+    :param measured: list of what :func:`measure` gives, without ``answers``
+        afterwards
+    :returns: dict with ``mean``, ``deviation`` (standard deviation), ``p95``
+        and ``cumulative``, the percentiles 0 to 100, all in milliseconds; and
+        ``failed``, as a share of all requests
+    """
+    answers = load.joined([one.pop('answers') for one in measured])
+    failed = sum(one['failed'] for one in measured)
+    counted = collections.Counter(answers.times)  # microseconds
+    times = [one / 1000 for one in counted.elements()]
+    return {
+        'mean': round(statistics.mean(times), 1),
+        'deviation': round(statistics.pstdev(times), 1),
+        'p95': answers.percentile(95),
+        'failed': round(failed / (failed + len(times)), 4),
+        'cumulative': [answers.percentile(share) for share in range(101)],
+    }
+
+
+#: The points as a table.
+text = table.of_sides(
+    'nodes', 'database', ('delays', 'case'), ('ms', 'delay'), 'load',
+    'request', table.SIDE, table.RATE, *table.BY_STOCK,
+    *table.times('{:.1f}', ('mean', 'deviation', 'p95')),
+    ('failed', 'failed', table.percent), table.RUNS,
+)  # fmt: skip
