@@ -8,9 +8,9 @@ from bench import cloud
 from bench import credentials
 from bench import experiments
 from bench import mixed
+from bench import runner
 from bench import tokens
 from patchset import errors
-from patchset.commands import bench
 from patchset.tests.unit import test_commands
 
 _OPENRC = {
@@ -89,7 +89,7 @@ class AddressTestCase(testtools.TestCase):
 class CommandTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.patch(bench.os, 'environ', {**bench.os.environ, **_OPENRC})
+        self.patch(runner.os, 'environ', {**runner.os.environ, **_OPENRC})
 
     def run_bench(self, *words):
         return test_commands.run(
@@ -129,7 +129,7 @@ class CommandTestCase(testtools.TestCase):
         self.assertNotIn('revocation events', text)
 
     def test_no_openrc(self):
-        del bench.os.environ['OS_PASSWORD']
+        del runner.os.environ['OS_PASSWORD']
         code, text = self.run_bench('tokens', '--yes')
         self.assertEqual(2, code)
         self.assertIn('OS_PASSWORD is not set', text)

@@ -8,8 +8,8 @@ import types
 import testtools
 
 from bench import experiments
+from bench import runner
 from patchset import errors
-from patchset.commands import bench
 from patchset.tests.unit import test_commands
 
 # Those that a command which starts servers handles.
@@ -39,8 +39,8 @@ class AllTestCase(testtools.TestCase):
         self.failing = {}
         names = ('one', 'two', 'three')
         self.patch(experiments, 'ALL', dict.fromkeys(names))
-        self.patch(bench, 'measure', self.measure)
-        self.patch(bench, 'report', lambda *_: self.done.append('report'))
+        self.patch(runner, 'measure', self.measure)
+        self.patch(runner, 'report', lambda *_: self.done.append('report'))
         for one in _SIGNALS:
             self.addCleanup(signal.signal, one, signal.getsignal(one))
 
@@ -72,7 +72,7 @@ class AllTestCase(testtools.TestCase):
         def ensure(profile):
             raise errors.NotInstalled(f'no {profile} here')
 
-        self.patch(bench.system, 'ensure', ensure)
+        self.patch(runner.system, 'ensure', ensure)
         experiments.ALL['two'] = types.SimpleNamespace(PACKAGES='own')
         code, text = test_commands.run('bench', 'all')
         self.assertEqual((0, ['one', 'three', 'report']), (code, self.done))
@@ -80,7 +80,7 @@ class AllTestCase(testtools.TestCase):
 
     def test_one_alone_is_drawn_as_well(self):
         self.patch(
-            bench, 'measure', lambda pin, name, args: self.done.append(name)
+            runner, 'measure', lambda pin, name, args: self.done.append(name)
         )
         code, _ = test_commands.run('bench', 'one')
         self.assertEqual((0, ['one', 'report']), (code, self.done))

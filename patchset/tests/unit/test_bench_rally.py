@@ -11,6 +11,7 @@ import testtools
 from bench import plan
 from bench import rally
 from bench import rally_client
+from bench import runner
 from bench import runs
 from patchset import errors
 from patchset.commands import bench
@@ -157,7 +158,7 @@ class DatabasesTestCase(testtools.TestCase):
         bench.add_arguments(parser)
         args = parser.parse_args(words)
         name = args.experiment
-        return bench.databases_of(name, args), bench.command(name, args)
+        return runner.databases_of(name, args), runner.command(name, args)
 
     def test_full_takes_each(self):
         used, command = self.of('rally', '--scale', 'full')
