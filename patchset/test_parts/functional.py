@@ -8,7 +8,7 @@ They take minutes, and what they show changes only with the tooling.
 from patchset import paths
 from patchset.test_parts import stestr
 
-PACKAGES = ('test', 'integration')
+PACKAGES = ('test', 'integration', 'functional')
 FOLDER = 'patchset/tests/functional'
 
 

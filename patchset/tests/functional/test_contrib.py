@@ -30,7 +30,9 @@ exec {python} -c 'from keystone.cmd import manage; manage.main()' \
 """
 
 
-class ContribTestCase(testtools.TestCase):
+class StateTestCase(testtools.TestCase):
+    """Has a prepared Keystone, and runs lines of files in contrib/."""
+
     def setUp(self):
         super().setUp()
         self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
@@ -45,6 +47,34 @@ class ContribTestCase(testtools.TestCase):
             'OS_KEYSTONE_CONFIG_FILES': str(self.state / 'keystone.conf'),
         }
 
+    def run_line(self, line, variables):
+        """Run a command line with the programs and folders of this test.
+
+        :returns: what it printed, standard error included
+        """
+        programs = self.folder / 'bin'
+        programs.mkdir(exist_ok=True)
+        manage = programs / 'keystone-manage'
+        manage.write_text(
+            MANAGE.format(
+                python=self.keystone.environment.python, state=self.state
+            )
+        )
+        manage.chmod(0o755)
+        path = f'{programs}{os.pathsep}{self.variables["PATH"]}'
+        line = line.replace('/opt/keystone/bin', str(programs))
+        done = subprocess.run(
+            ['sh', '-c', line.replace(METRICS, str(self.folder))],
+            env={**self.variables, **variables, 'PATH': path},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.assertEqual(0, done.returncode, done.stdout)
+        return done.stdout
+
+
+class ContribTestCase(StateTestCase):
     def test_uwsgi_serves_and_tells_systemd(self):
         self.listen()
         file = self.folder / 'keystone-uwsgi.ini'
@@ -76,32 +106,6 @@ class ContribTestCase(testtools.TestCase):
         while 'READY=1' not in told:
             told += self.notify.recv(4096).decode()
         return told
-
-    def run_line(self, line, variables):
-        """Run a command line with the programs and folders of this test.
-
-        :returns: what it printed, standard error included
-        """
-        programs = self.folder / 'bin'
-        programs.mkdir(exist_ok=True)
-        manage = programs / 'keystone-manage'
-        manage.write_text(
-            MANAGE.format(
-                python=self.keystone.environment.python, state=self.state
-            )
-        )
-        manage.chmod(0o755)
-        path = f'{programs}{os.pathsep}{self.variables["PATH"]}'
-        line = line.replace('/opt/keystone/bin', str(programs))
-        done = subprocess.run(
-            ['sh', '-c', line.replace(METRICS, str(self.folder))],
-            env={**self.variables, **variables, 'PATH': path},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self.assertEqual(0, done.returncode, done.stdout)
-        return done.stdout
 
     def assert_metrics(self):
         path = self.folder / 'keystone_revocation.prom'
