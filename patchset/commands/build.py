@@ -2,7 +2,8 @@
 
 """Build the wheel that is installed over stock Keystone with pip.
 
-The build is reproducible: the same inputs give the same bytes.
+The build is reproducible: the same inputs give the same bytes. The sha256 and
+a list of components (CycloneDX 1.5) are written beside the wheel.
 """
 
 from patchset import arguments
@@ -10,6 +11,7 @@ from patchset import assemble
 from patchset import build
 from patchset import paths
 from patchset import progress
+from patchset import sbom
 from patchset import upstream
 
 HELP = 'build the wheel that replaces stock Keystone'
@@ -21,8 +23,9 @@ def add_arguments(parser):
 
 
 def run(args):
-    """Build, and print the wheel's path and sha256."""
+    """Build, and print the paths written and the wheel's sha256."""
     pin = arguments.pin(args)
     path = build.wheel(assemble.ensure(pin), pin, paths.DIST)
-    progress.say(f'{path}')
+    for one in (path, *sbom.write(path, pin)):
+        progress.say(f'{one}')
     progress.say(f'sha256 {upstream.sha256(path)}')

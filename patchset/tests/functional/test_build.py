@@ -2,10 +2,13 @@
 
 """Tests of the wheel."""
 
+import hashlib
+import json
 import zipfile
 
 from patchset import build
 from patchset import git
+from patchset import sbom
 from patchset.tests.unit import base
 
 
@@ -34,3 +37,20 @@ class WheelTestCase(base.RepositoryTestCase):
         self.assertEqual(
             set(git.names(self.tree, 'ls-files', '-z', 'keystone')), packed
         )
+
+    def test_checksum_and_components(self):
+        path = self.wheel('dist')
+        checksum, bill = sbom.write(path, self.pin)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        self.assertEqual(f'{digest}  {path.name}\n', checksum.read_text())
+        found = json.loads(bill.read_text())
+        subject = found['metadata']['component']
+        self.assertEqual(self.pin.local_version, subject['version'])
+        self.assertEqual(digest, subject['hashes'][0]['content'])
+        (origin,) = subject['pedigree']['ancestors']
+        self.assertEqual(self.pin.sha256, origin['hashes'][0]['content'])
+        self.assertEqual(
+            len(self.topics()), len(subject['pedigree']['patches'])
+        )
+        names = {one['name'] for one in found['components']}
+        self.assertLessEqual({'flask', 'sqlalchemy', 'oslo-cache'}, names)
