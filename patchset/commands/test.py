@@ -15,6 +15,7 @@
   docs         builds of the documentation and the release notes
   upstream     upstream's whole unit suite, with MariaDB and PostgreSQL
   tempest      identity tests of tempest and keystone-tempest-plugin
+  foreign      identity tests of OpenStack's clients and of its SDK
   integration  the revocation replica with failing servers
   walk         random changes, compared on stock and patched servers
 
@@ -53,7 +54,7 @@ HELP = 'run the tests, or parts of them'
 DEFAULT = ('lint', 'unit', 'performance', 'areas', 'smoke')
 PARTS = (
     'quick', *DEFAULT, 'functional', 'proof', 'commits', 'docs', 'upstream',
-    'tempest', 'integration', 'walk',
+    'tempest', 'foreign', 'integration', 'walk',
 )  # fmt: skip
 STOCK = ('areas', 'smoke')  # what of it the stock tree can run
 # What is about the patched tree alone.

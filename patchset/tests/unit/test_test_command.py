@@ -150,6 +150,7 @@ class RunTestCase(testtools.TestCase):
                 'smoke',
                 'upstream',
                 'tempest',
+                'foreign',
                 *test.NO_TESTS,
             ):
                 self.assertEqual(0, self.run_command('--stock', part)[0])

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Identity tests of other projects, against a Keystone with real servers.
+
+These are the functional tests of python-openstackclient, openstacksdk and
+python-keystoneclient, as installed with these. A test that does not pass is
+repeated on stock, and has failed if it passes there.
+"""
+
+import contextlib
+import dataclasses
+import http.client
+import json
+import os
+import pathlib
+import re
+import tempfile
+
+from patchset import client
+from patchset import environment
+from patchset import openrc
+from patchset import progress
+from patchset.test_parts import cloud
+from patchset.test_parts import results
+from patchset.test_parts import stestr
+
+PACKAGES = ('integration',)
+# The lock with what the tests of a project need, and their modules.
+SUITES = {
+    'openstackclient': (
+        'tempest',
+        r'openstackclient/tests/functional/identity/v3/test_\w+',
+    ),
+    'openstacksdk': (
+        'test',
+        r'openstack/tests/functional/(identity/v3/test_\w+'
+        r'|cloud/test_(domain|endpoints|groups|project|roles|services|users))',
+    ),
+    'keystoneclient': (
+        'tempest',
+        r'keystoneclient/tests/functional/(v3/)?test_\w+',
+    ),
+}
+# Tests of one class share what its set-up made in the cloud.
+_GROUP = r'([^\.]*\.)*'
+# What the tests call the clouds; the second account is not an admin's.
+_ADMINS = ('devstack-admin', 'devstack-system-admin', 'functional_admin')
+_USERS = ('devstack', 'devstack-alt')
+
+
+def run(options):
+    """Run the part."""
+    total = results.Result()
+    with running(options) as home:
+        for name in SUITES:
+            result = _run(options, name, home)
+            progress.say(f'foreign, {name}: {result}')
+            total += result
+    return total
+
+
+def _run(options, name, home):
+    ids, report = run_suite(options, name, home, options.expression)
+    failed = set(report.failed)
+    if failed and not options.stock:
+        progress.say(f'{len(failed)} tests that failed here run on stock')
+        stock = dataclasses.replace(options, stock=True)
+        with running(stock) as there:
+            names = '|'.join(re.escape(test) for test in sorted(failed))
+            _, other = run_suite(stock, name, there, f'^({names})$')
+        failed &= other.passed
+        for test in sorted(failed):
+            progress.say(f'FAILED {test}\nit passes on stock\n')
+    passed = len(report.passed)
+    return results.Result(passed, len(failed), len(ids) - passed - len(failed))
+
+
+def run_suite(options, name, home, expression):
+    """Run the tests of a project.
+
+    :param options: a :class:`patchset.test_parts.options.Options`
+    :param name: one of :data:`SUITES`
+    :param home: home folder, with the ``clouds.yaml`` of the clouds
+    :param expression: regular expression that test ids must match, or None
+    :returns: the ids, a set, and what came of them, a
+        :class:`patchset.test_parts.results.Report`
+    """
+    lock, pattern = SUITES[name]
+    venv = environment.Environment(options.pin.release, lock).ensure()
+    suite = stestr.Suite(
+        options.label(f'foreign-{name}'), venv, home,
+        modules=modules(venv, pattern),
+        variables={
+            'HOME': str(home),
+            'XDG_CONFIG_HOME': str(home / '.config'),
+            'XDG_CACHE_HOME': str(home / '.cache'),
+            'PYTHONWARNINGS': 'ignore',
+            'no_proxy': '127.0.0.1',
+        },
+        group=_GROUP, quiet=True,
+    )  # fmt: skip
+    ids = suite.ids(expression)
+    if not ids:
+        return ids, results.Report()
+    return ids, suite.run(
+        concurrency=options.concurrency, ids=ids, listed=True
+    )
+
+
+def modules(venv, pattern):
+    """Names of the modules in an environment whose paths match."""
+    packages = next(venv.path.glob('lib/python*/site-packages'))
+    top = pathlib.Path(pattern.partition('/')[0], 'tests', 'functional')
+    names = [
+        path.relative_to(packages).with_suffix('').as_posix()
+        for path in (packages / top).rglob('test_*.py')
+    ]
+    return [
+        name.replace('/', '.') for name in names if re.fullmatch(pattern, name)
+    ]
+
+
+@contextlib.contextmanager
+def running(options):
+    """Start a cloud with both accounts.
+
+    :returns: a home folder that has its ``clouds.yaml``
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix='ks-foreign-') as folder,
+        cloud.start(options) as keystone,
+    ):
+        admin = keystone.credentials
+        user = {
+            **admin,
+            'OS_USERNAME': 'demo',
+            'OS_PASSWORD': admin['OS_PASSWORD'],
+            'OS_PROJECT_NAME': 'demo',
+        }
+        _make_user(keystone, user)
+        found = {}
+        for names, account in ((_ADMINS, admin), (_USERS, user)):
+            for name in names:
+                found |= json.loads(openrc.clouds(account, name))['clouds']
+        path = pathlib.Path(folder, '.config', 'openstack', 'clouds.yaml')
+        path.parent.mkdir(parents=True)
+        with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), 'w') as file:
+            json.dump({'clouds': found}, file)
+        yield pathlib.Path(folder)
+
+
+def _make_user(keystone, user):
+    """Create the account that is not an admin's."""
+    api = client.Client(keystone.port)
+    token = api.issue(client.password(keystone.password), client.ADMIN_PROJECT)
+
+    def create(kind, **values):
+        answer = api.ask('POST', f'/{kind}s', token, {kind: values})
+        assert answer.status == http.client.CREATED, answer
+        return answer.body[kind]['id']
+
+    project = create('project', name=user['OS_PROJECT_NAME'])
+    one = create(
+        'user', name=user['OS_USERNAME'], password=user['OS_PASSWORD']
+    )
+    roles = api.ask('GET', '/roles?name=member', token).body['roles']
+    answer = api.ask(
+        'PUT', f'/projects/{project}/users/{one}/roles/{roles[0]["id"]}', token
+    )
+    assert answer.status == http.client.NO_CONTENT, answer
