@@ -259,6 +259,15 @@ class AnswersTestCase(testtools.TestCase):
         )
         self.assertEqual({33_000: 1}, load.parse([text], 1).times)
 
+    def test_failures_are_counted(self):
+        text = json.dumps(
+            {'requests': 4, 'microseconds': 1_000_000, 'refused': 1}
+            | {'failed': 2, 'times': [[200_000, 4]]}
+        )
+        self.assertRaises(errors.Error, load.parse, [text], 1)
+        found = load.parse([text], 1, strict=False)
+        self.assertEqual((3, 3), (found.rate, found.failed))
+
     def test_no_answer_is_no_result(self):
         text = json.dumps(
             {'requests': 0, 'microseconds': 1000, 'refused': 0}

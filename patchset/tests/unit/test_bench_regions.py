@@ -56,7 +56,7 @@ class RegionsTestCase(testtools.TestCase):
         running = mock.Mock(nodes=[node] * 3, database=database)
         return regions.Side(name, running)
 
-    def once(self, urls, requests, clients):
+    def once(self, urls, requests, clients, strict):
         self.requests = requests
         (name,) = (one for one in self.seconds if one in urls[0])
         seconds = self.seconds[name]
