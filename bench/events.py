@@ -94,10 +94,12 @@ def count(side):
 
 def _insert(side, column, first, last, issued_before, revoked_at):
     """Add events; the column tells them apart, the last two are SQL."""
+    # Audit ids are 16 bytes in base64: of the last character, four bits are 0.
     side.query(
         f'INSERT INTO revocation_event ({column}, issued_before, revoked_at) '
-        f"SELECT LEFT(MD5(CONCAT(seq, '')), 22), {issued_before}, "
-        f'{revoked_at} FROM {side.sql.numbers(first, last)}'
+        f"SELECT CONCAT(LEFT(MD5(CONCAT(seq, '')), 21), 'A'), "
+        f'{issued_before}, {revoked_at} '
+        f'FROM {side.sql.numbers(first, last)}'
     )
 
 
