@@ -10,9 +10,9 @@ import hashlib
 import os
 import pathlib
 import re
-import shutil
 import tempfile
 
+from patchset import assemble
 from patchset import child
 from patchset import errors
 from patchset import paths
@@ -67,10 +67,10 @@ def _one(path, folder):
         patched = f'{version}+revcache{pin.build}'
         if (root / _SITE / 'keystone').is_dir():
             apply(root / _SITE, upstream, pin)
-            depends = _field(text, 'Depends').split(', ')
-            more = [name for name in _NEEDED if name not in depends]
+            depends = _field(text, 'Depends')
+            every = dict.fromkeys((*_NEEDED, *depends.split(', ')))
             text = text.replace(
-                '\nDepends: ', f'\nDepends: {", ".join(more)}, '
+                f'\nDepends: {depends}', f'\nDepends: {", ".join(every)}'
             )
         # The Version, and the other package in Depends.
         control.write_text(text.replace(version, patched))
@@ -129,10 +129,8 @@ def apply(site, upstream, pin):
             )
         for name in topic.adds:
             if name.startswith('keystone/'):
-                target = site / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(paths.ROOT / name, target)
-                os.chmod(target, 0o644)
+                assemble.add(site, topic, name, paths.ROOT)
+                os.chmod(site / name, 0o644)
 
 
 def _write_checksums(root):
