@@ -14,10 +14,16 @@ each of them twice.
 ``hierarchical``
     Groups of three regions: between groups the round trip time is that of the
     plan, and within a group 20 ms for each 150 ms of that.
+
+Both sides begin each measurement at the same node, and the next one at the
+next: a scenario whose number of requests is a multiple of that of the nodes
+would otherwise send a certain request to the near node every time, on one side
+only.
 """
 
 import collections
 import contextlib
+import itertools
 import statistics
 
 from bench import client
@@ -31,6 +37,7 @@ from bench import runs
 from bench import summary
 from bench import table
 from patchset import environment
+from patchset import errors
 from patchset import progress
 from patchset.cluster import cluster
 from patchset.cluster import databases
@@ -45,7 +52,7 @@ LOADS = {
     'small': {'light': rally.Amount(2, 1, 1), 'high': rally.Amount(10, 10, 1)},
     'full': {'light': rally.Amount(4, 1, 6), 'high': rally.Amount(20, 10, 6)},
 }
-_FAR_ROUNDS = 2  # with a delay, at most
+_FAR_ROUNDS = 3  # with a delay, at most
 TOKENS = ('create_token', 'validate_token', 'validate_token_again')
 SERVICES, USERS = 3, 8
 _REGIONS = 9  # at most
@@ -65,6 +72,7 @@ class Side(rig.Side):
         first = running.nodes[0]
         super().__init__(name, first, running.database.servers[0], None, None)
         self.cluster = running
+        self._turns = itertools.cycle(running.layout.names)
         # Users are created at one node: another may not know them yet.
         near = cloud.Account(
             f'http://127.0.0.1:{first.port}/v3', first.credentials
@@ -87,6 +95,18 @@ class Side(rig.Side):
         """Remove roles left by Rally, see :mod:`bench.rally_client`."""
         rally_client.restore(self, self._roles)
         rally_client.log_in(self)
+
+    def begin(self):
+        """Have the next request sent to the node after that of last time.
+
+        :raises patchset.errors.Error: HAProxy does not send requests in turn
+        """
+        before = next(self._turns)
+        for _ in range(2 * len(self.cluster.nodes)):
+            headers, _ = client.request('GET', self.keystone, '')
+            if headers['X-Served-By'] == before:
+                return
+        raise errors.Error(f'{before} receives no requests')
 
     def requests(self, kind, count):
         """Requests of :data:`TOKENS`, as :mod:`bench.load` takes them.
@@ -185,9 +205,11 @@ def measure(side, one, request, amount):
     """
     if request in TOKENS:
         requests = side.requests(request, 2 * amount.times)
+        side.begin()
         answers = load.once([side.url], requests, amount.at_once, strict=False)
         failed = answers.failed
     else:
+        side.begin()
         workload = one.run(request, amount.times, amount.at_once)
         answers, failed = rally.answers(workload)
     if request == _ROLES:

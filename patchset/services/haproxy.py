@@ -38,6 +38,7 @@ backend {backend}
     balance roundrobin
     option httpchk GET {path}
     http-check expect status 200
+    http-response set-header X-Served-By %s
 {servers}
 
 frontend statistics
@@ -51,7 +52,8 @@ frontend statistics
 class HAProxy(server.Server):
     """An HAProxy that distributes requests to its servers by round robin.
 
-    A server that fails two health checks, or is drained, receives none.
+    A server that fails two health checks, or is drained, receives none. Each
+    response names the server in the header ``X-Served-By``.
 
     :param folder: parent of the server's temporary folder
     :param servers: {name: TCP port on 127.0.0.1}

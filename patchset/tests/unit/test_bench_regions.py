@@ -3,6 +3,7 @@
 """Tests of the measurement of distant regions, without a cluster."""
 
 import contextlib
+import itertools
 from unittest import mock
 
 import testtools
@@ -19,6 +20,8 @@ from bench import steal
 from patchset import errors
 from patchset.tests.unit import test_commands
 
+NAMES = ['node1', 'node2', 'node3']
+
 
 def _workload(seconds):
     """What Rally tells of four iterations, one of which failed."""
@@ -33,10 +36,13 @@ class RegionsTestCase(testtools.TestCase):
         super().setUp()
         self.seconds = {'stock': 0.2, 'patched': 0.1}
         self.cleaned = []
+        self.served = itertools.cycle(NAMES)
+        self.began = {}
         for where, name, value in (
             (population, 'accounts', lambda *_: ['a', 'b', 'c']),
             (population, 'tokens', lambda _, count: ['t'] * count),
             (client, 'token', lambda account: f'of {account}'),
+            (client, 'request', self.request),
             (client, 'login', lambda account: account.encode()),
             (load, 'once', self.once),
             (rally, 'processes', self.rallies),
@@ -54,7 +60,14 @@ class RegionsTestCase(testtools.TestCase):
         node = mock.Mock(port=1, url=f'http://{name}', processes=2)
         database = mock.Mock(servers=[mock.Mock()])
         running = mock.Mock(nodes=[node] * 3, database=database)
+        running.layout.names = NAMES
         return regions.Side(name, running)
+
+    def request(self, method, keystone, path):
+        """A request to HAProxy, by which nothing is measured."""
+        node = next(self.served)
+        self.began.setdefault(keystone.url, []).append(node)
+        return {'X-Served-By': node}, b''
 
     def once(self, urls, requests, clients, strict):
         self.requests = requests
@@ -98,6 +111,17 @@ class RegionsTestCase(testtools.TestCase):
             r'+2.00 +2.00..2.00 +100.0 +0.0 +100.0 +0.0 % +1$',
         )
         self.assertRegex(lines[-1], r' 300 +high .* 10.0 .* 25.0 % +1$')
+
+    def test_sides_begin_at_the_same_nodes(self):
+        for side in self.sides:
+            for before in (*NAMES, *NAMES):
+                side.begin()
+                self.assertEqual(before, self.began[side.keystone.url][-1])
+
+    def test_node_without_requests(self):
+        self.served = itertools.repeat('node2')
+        error = self.assertRaises(errors.Error, self.sides[0].begin)
+        self.assertIn('node1', str(error))
 
     def test_default_delays(self):
         for case, delays in (('uniform', (0,)), ('hierarchical', (150,))):
