@@ -44,6 +44,8 @@ def command(environment, tree, port, processes, threads, workers):
         # Each process opens connections of its own.
         '--lazy-apps', '--thunder-lock',
         '--processes', processes, '--threads', threads,
+        # As in upstream's configuration, whatever the number of threads.
+        '--enable-threads',
         '--buffer-size', HEADERS,
         # A client that keeps its connection would keep a thread as well.
         '--add-header', 'Connection: close',
