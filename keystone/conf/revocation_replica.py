@@ -50,9 +50,11 @@ the database for new revocation events, if the processes share a cache through
 `[cache] backend`. A revocation through Keystone is announced in the shared
 cache and takes effect immediately. If the cache loses this announcement, or if
 an event is written by something other than Keystone, a revoked token may be
-accepted for up to this time. Lower values cost more queries, at most one per
-worker process and interval; if set to 0, each check queries the database. This
-is also how long tokens are still checked while the database is unreachable.
+accepted for up to this time. A thread queries the database twice per interval,
+so that checks rarely wait for it, until there has been no check for five
+minutes. Lower values cost more queries; if set to 0, each check queries the
+database. This is also how long tokens are still checked while the database is
+unreachable.
 Processes that do not share a cache query the database at each check,
 regardless of this option. This has no effect unless `[revoke] use_tree` is
 enabled.

@@ -9,6 +9,7 @@ from oslo_log import log
 import keystone.conf
 from keystone.revoke.backends import base
 from keystone.revoke.backends import prune
+from keystone.revoke import background
 from keystone.revoke import interval_lock
 
 CONF = keystone.conf.CONF
@@ -24,12 +25,15 @@ class AfterRevocation:
 
     One process of the cloud does this per ``[revoke] prune_interval``, in a
     separate transaction. Errors do not affect the caller, whose revocation is
-    already committed.
+    already committed. The caller does not wait either: with a distant
+    database, this takes longer than the revocation.
     """
 
     def __init__(self):
         self._lock = interval_lock.IntervalLock('revocation_prune')
         self._since = None
+        #: the thread of the last batch, or None
+        self.thread = None
         #: {``batches``, ``deleted``, ``given_up``, ``failed``: number}
         self.counts = collections.Counter()
 
@@ -38,14 +42,19 @@ class AfterRevocation:
 
         :param driver: the ``[revoke] driver``
         """
+        interval = CONF.revoke.prune_interval
+        if (
+            interval
+            and isinstance(driver, prune.Prune)
+            and self._lock.acquire(interval)
+        ):
+            self.thread = background.start(self._try, driver)
+            if self.thread is None:
+                self._try(driver)
+
+    def _try(self, driver):
         try:
-            interval = CONF.revoke.prune_interval
-            if (
-                interval
-                and isinstance(driver, prune.Prune)
-                and self._lock.acquire(interval)
-            ):
-                self._prune(driver)
+            self._prune(driver)
         except Exception as error:
             self.counts['failed'] += 1
             LOG.warning(

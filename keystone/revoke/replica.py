@@ -5,7 +5,8 @@
 :class:`EventReplica` keeps a :class:`~keystone.revoke.table_copy.TableCopy`
 synchronized with the table. Before each check, it queries the database unless
 the stamp in the shared cache is the one of the last sync, and no more than
-``[revoke] sync_interval`` seconds have passed since.
+``[revoke] sync_interval`` seconds have passed since. While there are checks, a
+thread synchronizes it twice per interval, so that few checks have to.
 
 A table with many rows is loaded in the background, and one with too many is
 not loaded: meanwhile, the database is queried for each token.
@@ -23,6 +24,7 @@ from keystone.common import after_fork
 import keystone.conf
 from keystone.models import revoke_model
 from keystone.revoke.backends import incremental
+from keystone.revoke import background
 from keystone.revoke import stamp as stamps
 from keystone.revoke import table_copy
 
@@ -37,7 +39,7 @@ _RETRY = 1
 # table is loaded again.
 _STEP = 60
 
-# Seconds between two counts of recent rows, at least.
+# Seconds between two counts of recent rows, at least, if each check queries.
 _COUNT = 1
 
 # Maximum number of rows loaded within a check.
@@ -47,6 +49,9 @@ _AT_ONCE = 10_000
 # checked again, and the share of the limit that it must be down to.
 _LOOK_AGAIN = 60
 _ENOUGH = 0.9
+
+# Seconds without a check after which the copy is not synchronized any more.
+_IDLE = 300
 
 # Epoch of the wall clock.
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -78,6 +83,8 @@ class EventReplica:
 
     def __init__(self, driver, stamp, clock=time.monotonic):
         self.driver = driver
+        #: callable, called after a check had to synchronize the copy
+        self.on_sync = None
         self._stamp = stamp
         self._clock = clock
         self._written = 0
@@ -88,6 +95,7 @@ class EventReplica:
         self._sync_lock = threading.Lock()
         self._reload_lock = threading.Lock()
         self._view = None
+        self._used_at = 0
         # The thread that loads the table, or None.
         self._loader = None
         # Time until which checks do not try to load the table, or None.
@@ -143,12 +151,14 @@ class EventReplica:
             needed
         """
         view = self._view
+        now = self._clock()
         if (
             view is not None
             and view.stamp == stamp
             and view.written == self._written
-            and 0 <= self._clock() - view.synced_at < self._bound
+            and 0 <= now - view.synced_at < self._bound
         ):
+            self._used_at = now
             return view
         return None
 
@@ -162,6 +172,32 @@ class EventReplica:
             not be used without it
         """
         return self._in_step(stamp).tree
+
+    def refresh(self):
+        """Synchronize the copy if half of the bound is over.
+
+        :returns: seconds after which to call this again; None if there is no
+            copy that is kept between checks, or none was used for a while
+        :raises oslo_db.exception.DBError: the database fails and the copy may
+            not be used without it
+        """
+        bound = self.bound
+        is_idle = self._clock() - self._used_at > _IDLE
+        if not bound or is_idle or self._view is None:
+            return None
+        stamp = self._stamp.read()
+        with self._sync_lock:
+            view = self._view
+            if (
+                view is not None
+                and self._clock() >= view.synced_at + bound / 2
+            ):
+                view = self._sync(view, stamp)
+        if view is None:
+            return None
+        self._recount()
+        due = view.synced_at + bound / 2 - self._clock()
+        return max(due, bound / 20)
 
     def written(self, row):
         """Record that this process has committed an event.
@@ -194,12 +230,15 @@ class EventReplica:
         # A sync that starts from now on includes the events of this stamp.
         begun = self._begun
         view = self._view
+        self._used_at = self._clock()
         if self._holds(view, stamp):
             return view.copy
         with self._sync_lock:
             view = self._view
             if view is None or view.number <= begun:
                 view = self._sync(view, stamp)
+            if self._bound and self.on_sync is not None:
+                self.on_sync()
         if view is None:
             raise NotInMemory
         self._recount()
@@ -327,7 +366,7 @@ class EventReplica:
 
     def _catch_up(self, copy, now, row):
         """Read new rows, and periodically those committed late."""
-        if now - self._looked_at < max(self.bound, _COUNT):
+        if now - self._looked_at < (self.bound / 2 or _COUNT):
             return copy.sync(row)
         since = copy.recent()
         theirs = self.driver.count_events(since, _FOREVER)
@@ -488,6 +527,7 @@ class TokenCheck:
                 replica = self._replica
                 if replica is None or replica.driver is not driver:
                     replica = EventReplica(driver, self._stamp)
+                    replica.on_sync = background.BackgroundSync(replica).start
                     self._replica = replica
         return replica
 

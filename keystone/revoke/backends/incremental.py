@@ -115,16 +115,22 @@ class IncrementalRead(abc.ABC):
         return self.list_events(token={**blank, **token})
 
 
-def _connection():
+def engine():
+    """The engine of the primary database."""
     root = (
         enginefacade
         if sql.core._TESTING_USE_GLOBAL_CONTEXT_MANAGER
         else sql.core._get_main_context_manager()
     )
+    return root.writer.get_engine()
+
+
+def connect():
+    """Open a connection that takes no part in the caller's transaction."""
     # Not an enginefacade session: within an open transaction of the thread,
     # it could see an old snapshot of the table. And on the primary database,
     # since [database] slave_connection may lack a confirmed event.
-    return root.writer.get_engine().connect()
+    return engine().connect()
 
 
 @contextlib.contextmanager
@@ -171,7 +177,7 @@ class SQLRead(IncrementalRead):
     @contextlib.contextmanager
     def _reading(self):
         """A connection, and whether its reads are causal."""
-        with _connection() as connection:
+        with connect() as connection:
             galera = self._is_galera(connection)
             with _causal(connection) if galera else contextlib.nullcontext():
                 yield connection, galera
@@ -225,7 +231,7 @@ class SQLRead(IncrementalRead):
         query = sqlalchemy.select(sqlalchemy.func.count(table.c.id)).where(
             table.c.revoked_at >= since, table.c.revoked_at < before
         )
-        with _connection() as connection:
+        with connect() as connection:
             return connection.scalar(query)
 
     @functools.cached_property

@@ -11,10 +11,10 @@ import collections
 import contextlib
 
 from oslo_db import exception as db_exception
-from oslo_db.sqlalchemy import enginefacade
 import sqlalchemy
 
 from keystone.common import sql
+from keystone.revoke.backends import incremental
 
 # Milliseconds that a batch waits for a lock, where the database supports it.
 _LONGEST_WAIT = 50
@@ -63,16 +63,6 @@ class Prune(abc.ABC):
         """
 
 
-def _connection():
-    # Not an enginefacade session, which would join the current transaction.
-    root = (
-        enginefacade
-        if sql.core._TESTING_USE_GLOBAL_CONTEXT_MANAGER
-        else sql.core._get_main_context_manager()
-    )
-    return root.writer.get_engine().connect()
-
-
 class SQLPrune(Prune):
     """Prunes the table ``revocation_event``.
 
@@ -86,7 +76,10 @@ class SQLPrune(Prune):
 
     def prune_events(self, before, limit, since=None):
         try:
-            with _connection() as connection, _minimal_locking(connection):
+            with (
+                incremental.connect() as connection,
+                _minimal_locking(connection),
+            ):
                 batch = self._prune(connection, before, limit, since)
                 connection.commit()
                 return batch
@@ -132,7 +125,7 @@ class SQLPrune(Prune):
     def span_of_events(self):
         revoked_at = self._table.c.revoked_at
         # Two queries: each reads one entry of the index.
-        with _connection() as connection:
+        with incremental.connect() as connection:
             return tuple(
                 connection.scalar(sqlalchemy.select(function(revoked_at)))
                 for function in (sqlalchemy.func.min, sqlalchemy.func.max)

@@ -2,6 +2,7 @@
 
 import datetime
 import sqlite3
+import threading
 
 import fixtures
 from oslo_db import exception as db_exception
@@ -19,6 +20,7 @@ from keystone.revoke import interval_lock
 from keystone.revoke import pruning
 from keystone.tests.unit.revoke import base
 from keystone.tests.unit.revoke import replica_base
+from keystone.tests.unit.revoke import test_background
 
 PROVIDERS = provider_api.ProviderAPIs
 
@@ -254,6 +256,37 @@ class AfterRevocationTests(PruneTestCase):
             self.pruning.run(self.driver)
 
         self.assertEqual(['expired 1'], self.users())
+
+    def test_revocation_does_not_wait(self):
+        self.expired(1)
+        may_go_on = threading.Event()
+        self.addCleanup(may_go_on.set)
+
+        class Distant(revoke_sql.Revoke):
+            def prune_events(self, *args):
+                may_go_on.wait(60)
+                return super().prune_events(*args)
+
+        test_background.use_threads(self)
+        self.pruning.run(Distant())
+        self.assertEqual({}, self.pruning.counts)
+
+        may_go_on.set()
+        self.pruning.thread.join(60)
+        self.assertEqual({'batches': 1, 'deleted': 1}, self.pruning.counts)
+        self.assertEqual([], self.users())
+
+    def test_revocation_waits_where_no_thread_can_be_started(self):
+        self.expired(1)
+        test_background.use_threads(self)
+
+        def fail(*_):
+            raise RuntimeError("can't start new thread")
+
+        with fixtures.MonkeyPatch('threading.Thread.start', fail):
+            self.pruning.run(self.driver)
+
+        self.assertEqual([], self.users())
 
     def test_others_hold_locks(self):
         self.expired(1)

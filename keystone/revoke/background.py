@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Work with the revocation events for which no request waits.
+
+The database may be in another region: a query then takes longer than all else
+that a validation does.
+"""
+
+import threading
+import time
+import weakref
+
+from oslo_db import exception as db_exception
+from oslo_log import log
+
+from keystone.revoke.backends import incremental
+
+LOG = log.getLogger(__name__)
+
+
+def is_local():
+    """Whether the database is SQLite, which has no concurrent writers.
+
+    Also if there is none, since a third-party driver needs none.
+    """
+    try:
+        return incremental.engine().dialect.name == 'sqlite'
+    except db_exception.CantStartEngineError:
+        return True
+
+
+def start(function, *args):
+    """Call a function in a daemon thread.
+
+    :returns: the thread; None if the caller should do without, since the
+        database :func:`is_local`, or threads cannot be started
+    """
+    if is_local():
+        return None
+    thread = threading.Thread(
+        target=function, args=args, name='revocation-events', daemon=True
+    )
+    try:
+        thread.start()
+    except RuntimeError as error:
+        LOG.debug('Failed to start a thread: %s', error)
+        return None
+    return thread
+
+
+class BackgroundSync:
+    """A thread that synchronizes a replica before checks have to.
+
+    It ends when the replica is not used any more. Checks do not rely on it:
+    without it, they synchronize the replica themselves.
+
+    :param replica: an :class:`~keystone.revoke.replica.EventReplica`
+    :param sleep: callable, waits for a number of seconds
+    """
+
+    def __init__(self, replica, sleep=time.sleep):
+        # A replica that was replaced must not be kept by its thread.
+        self._replica = weakref.ref(replica)
+        self._sleep = sleep
+        #: the last thread, or None
+        self.thread = None
+
+    def start(self):
+        """Start the thread, unless it runs; by one thread at a time."""
+        # In a forked process, a thread of its parent is not alive.
+        if self.thread is None or not self.thread.is_alive():
+            self.thread = start(self._run)
+
+    def _run(self):
+        while (seconds := self._refresh()) is not None:
+            self._sleep(seconds)
+
+    def _refresh(self):
+        replica = self._replica()
+        if replica is None:
+            return None
+        try:
+            return replica.refresh()
+        except Exception as error:
+            # The next check that needs the database starts another thread.
+            LOG.warning('Failed to read revocation events: %s', error)
+            return None

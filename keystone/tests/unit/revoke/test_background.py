@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import gc
+import queue
+import weakref
+
+import fixtures
+from oslo_db import exception as db_exception
+from oslo_log import log
+
+from keystone.revoke import background
+from keystone.tests.unit.revoke import replica_base
+
+
+def use_threads(test):
+    """Have SQLite treated as a database server is."""
+    test.useFixture(
+        fixtures.MonkeyPatch(
+            'keystone.revoke.background.is_local', lambda: False
+        )
+    )
+
+
+class RefreshTests(replica_base.ReplicaTestCase):
+    """Reading between checks, so that they do not have to wait."""
+
+    def setUp(self):
+        super().setUp()
+        self.config(group='revoke', sync_interval=10)
+        self.events = self.replica()
+        self.assertValid(self.events, user_id='a')
+
+    def refresh(self, *pauses):
+        """Refresh after each pause, as the thread does."""
+        for seconds in pauses:
+            self.clock.tick(seconds)
+            self.events.refresh()
+
+    def assertRevokedWithoutQuery(self, **values):
+        statements = self.statements()
+        self.assertRevoked(self.events, **values)
+        self.assertEqual([], statements)
+
+    def test_checks_find_what_was_read(self):
+        self.write(user_id='a')
+
+        self.assertEqual(5, self.events.refresh())
+        self.refresh(5)
+
+        self.clock.tick(9)
+        self.assertRevokedWithoutQuery(user_id='a')
+
+    def test_bound_holds_after_refreshing(self):
+        self.refresh(5)
+        self.write(user_id='a')
+        self.clock.tick(10)
+        self.assertRevoked(self.events, user_id='a')
+
+    def test_announced_row_is_read_by_the_check(self):
+        self.refresh(5)
+        self.revoke(user_id='a')
+        self.assertRevoked(self.events, user_id='a')
+
+    def test_row_committed_late_is_found_within_the_bound(self):
+        begun = self.clock.utcnow
+        late = self.revoke(user_id='before') + 1
+        self.revoke(id=late + 1, user_id='meanwhile')
+        self.assertRevoked(self.events, user_id='meanwhile')
+        self.refresh(*[5] * 20)
+        self.write(
+            id=late, revoked_at=begun, issued_before=begun, user_id='late'
+        )
+
+        self.refresh(5, 5)
+
+        issued_at = begun.replace(hour=begun.hour - 1)
+        self.assertRevokedWithoutQuery(user_id='late', issued_at=issued_at)
+
+    def test_nothing_is_kept_between_checks(self):
+        self.assertIsNone(self.replica().refresh())
+        alone = self.replica(cache=None)
+        self.assertValid(alone, user_id='a')
+        self.assertIsNone(alone.refresh())
+        self.config(group='revoke', sync_interval=0)
+        self.assertIsNone(self.events.refresh())
+
+    def test_ends_after_the_last_check(self):
+        self.refresh(*[5] * 60)
+        self.assertIsNotNone(self.events.refresh())
+        self.assertIsNotNone(self.events.view_in_step(self.cache.id))
+        self.refresh(*[5] * 60)
+        self.assertIsNotNone(self.events.refresh())
+        self.clock.tick(1)
+        self.assertIsNone(self.events.refresh())
+
+    def test_failing_database(self):
+        self.take_away()
+        self.addCleanup(self.bring_back)
+        self.refresh(5)
+        self.assertValid(self.events, user_id='a')
+        self.clock.tick(5)
+        self.assertRaises(db_exception.DBError, self.events.refresh)
+
+
+class LocalDatabaseTests(replica_base.ReplicaTestCase):
+    def test_no_thread(self):
+        self.assertTrue(background.is_local())
+        events = self.replica()
+        one = background.BackgroundSync(events)
+        events.on_sync = one.start
+        self.assertValid(events, user_id='a')
+        self.assertIsNone(one.thread)
+
+    def test_no_database(self):
+        def engine():
+            raise db_exception.CantStartEngineError('of the test')
+
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'keystone.revoke.backends.incremental.engine', engine
+            )
+        )
+        self.assertTrue(background.is_local())
+
+
+class BackgroundSyncTests(replica_base.ReplicaTestCase):
+    """The thread that refreshes."""
+
+    def setUp(self):
+        super().setUp()
+        use_threads(self)
+        self.log = self.useFixture(fixtures.FakeLogger(level=log.DEBUG))
+        #: what the thread waits for, instead of some seconds
+        self.pauses = queue.Queue()
+        self.waiting = queue.Queue()
+        self.events = self.replica()
+        self.background = background.BackgroundSync(self.events, self.sleep)
+        self.events.on_sync = self.background.start
+        self.addCleanup(self.end)
+
+    def sleep(self, seconds):
+        self.waiting.put(seconds)
+        self.pauses.get()
+
+    def end(self):
+        self.events = None
+        gc.collect()
+        self.pauses.put(None)
+
+    def test_begins_with_the_first_check(self):
+        self.assertTrue(self.waiting.empty())
+        self.assertValid(self.events, user_id='a')
+        self.assertEqual(5, self.waiting.get(timeout=60))
+
+        self.write(user_id='a')
+        self.clock.tick(5)
+        self.pauses.put(None)
+        self.assertEqual(5, self.waiting.get(timeout=60))
+
+        statements = self.statements()
+        self.assertRevoked(self.events, user_id='a')
+        self.assertEqual([], statements)
+
+    def test_one_thread(self):
+        for _ in range(3):
+            self.revoke(user_id='a')
+            self.assertRevoked(self.events, user_id='a')
+        self.waiting.get(timeout=60)
+        self.assertTrue(self.waiting.empty())
+
+    def test_ends_with_the_replica(self):
+        self.assertValid(self.events, user_id='a')
+        self.waiting.get(timeout=60)
+        replica = weakref.ref(self.events)
+        self.events = None
+        gc.collect()
+        self.assertIsNone(replica())
+
+        self.pauses.put(None)
+
+        self.background.thread.join(60)
+        self.assertFalse(self.background.thread.is_alive())
+
+    def test_begins_again_after_a_failure(self):
+        self.assertValid(self.events, user_id='a')
+        self.waiting.get(timeout=60)
+        self.take_away()
+        self.clock.tick(10)
+        self.pauses.put(None)
+        self.background.thread.join(60)
+        self.assertIn('Failed to read revocation events', self.log.output)
+
+        self.bring_back()
+        self.assertValid(self.events, user_id='a')
+
+        self.assertEqual(5, self.waiting.get(timeout=60))
+
+    def test_not_without_a_shared_cache(self):
+        alone = self.replica(cache=None)
+        background_of_alone = background.BackgroundSync(alone, self.sleep)
+        alone.on_sync = background_of_alone.start
+        self.assertValid(alone, user_id='a')
+        self.assertIsNone(background_of_alone.thread)
+
+    def test_where_no_thread_can_be_started(self):
+        def fail(*_):
+            raise RuntimeError("can't start new thread")
+
+        self.useFixture(fixtures.MonkeyPatch('threading.Thread.start', fail))
+        self.assertValid(self.events, user_id='a')
+        self.write(user_id='a')
+        self.clock.tick(10)
+        self.assertRevoked(self.events, user_id='a')
