@@ -49,8 +49,8 @@ DELAYS = {'small': (0,), 'full': (0, 100, 300)}  # milliseconds
 _HIERARCHICAL = (150,)
 # What a round runs of each request, and the rounds without a delay.
 LOADS = {
-    'small': {'light': rally.Amount(2, 1, 1), 'high': rally.Amount(10, 10, 1)},
-    'full': {'light': rally.Amount(4, 1, 6), 'high': rally.Amount(20, 10, 6)},
+    'small': {'light': rally.Amount(2, 1, 2), 'high': rally.Amount(10, 10, 1)},
+    'full': {'light': rally.Amount(3, 1, 6), 'high': rally.Amount(10, 10, 6)},
 }
 _FAR_ROUNDS = 3  # with a delay, at most
 TOKENS = ('create_token', 'validate_token', 'validate_token_again')
