@@ -25,6 +25,7 @@ NAMES = ('python3-keystone', 'keystone')
 # place of those of the same name. One without a diff is not needed.
 ADAPTED = paths.ROOT / 'contrib' / 'debian'
 _SITE = 'usr/lib/python3/dist-packages'
+_MARK = '+revcache'  # in the versions of the patched ones
 # What the overlay imports, if the distribution's package does not need it.
 _NEEDED = ('python3-cachetools', 'python3-prettytable')
 
@@ -36,11 +37,23 @@ def download(folder):
     :returns: list of their paths
     """
     process.run(
-        [child.find('apt-get'), 'download', '-q', *NAMES],
+        [child.find('apt-get'), 'download', '-q', *map(_wanted, NAMES)],
         cwd=folder,
         what='downloading the packages of the distribution',
     )
     return sorted(folder.glob('*.deb'))
+
+
+def _wanted(name):
+    """The package and version to download, as apt-get takes it."""
+    text = process.run(
+        [child.find('apt-cache'), 'policy', name], env={'LC_ALL': 'C'}
+    )
+    candidate = re.search(r'^ *Candidate: (\d\S*)', text, re.M)
+    if not candidate:
+        return name  # which apt-get complains about
+    # A patched one that is installed is in no archive; what it was made of is.
+    return f'{name}={candidate[1].partition(_MARK)[0]}'
 
 
 def build(packages, folder):
@@ -64,7 +77,7 @@ def _one(path, folder):
         version = _field(text, 'Version')
         upstream = re.sub(r'^\d+:|-[^-]*$', '', version)
         pin = pin_for(upstream)
-        patched = f'{version}+revcache{pin.build}'
+        patched = f'{version}{_MARK}{pin.build}'
         if (root / _SITE / 'keystone').is_dir():
             apply(root / _SITE, upstream, pin)
             depends = _field(text, 'Depends')

@@ -2,8 +2,11 @@
 
 """Tests of the packages for Debian."""
 
+import os
 import pathlib
 import subprocess
+
+import fixtures
 
 from patchset import deb
 from patchset import errors
@@ -17,6 +20,18 @@ Architecture: all
 Maintainer: Somebody <somebody@example.org>
 Depends: {depends}
 Description: a package of the distribution
+"""
+# Programs of apt, on a machine that may have the patched packages.
+_APT_CACHE = """\
+#!/bin/sh
+echo "$2:"
+echo '  Installed: (none)'
+echo '  Candidate: {candidate}'
+"""
+_APT_GET = """\
+#!/bin/sh
+shift 2
+echo "$@" >asked
 """
 SITE = 'usr/lib/python3/dist-packages'
 
@@ -75,6 +90,27 @@ class DebTestCase(base.RepositoryTestCase):
         self.assertEqual(names, set(found))
         for name, path in found.items():
             self.assertEqual((tree / name).read_bytes(), path.read_bytes())
+
+    def asked_of_apt(self, candidate):
+        """What is downloaded when apt would install a version."""
+        programs = self.root / 'bin'
+        programs.mkdir(exist_ok=True)
+        for name, text in (('cache', _APT_CACHE), ('get', _APT_GET)):
+            path = programs / f'apt-{name}'
+            path.write_text(text.format(candidate=candidate))
+            path.chmod(0o755)
+        path = f'{programs}{os.pathsep}{os.environ["PATH"]}'
+        self.useFixture(fixtures.EnvironmentVariable('PATH', path))
+        deb.download(self.root)
+        return (self.root / 'asked').read_text().split()
+
+    def test_the_version_of_the_distribution_is_downloaded(self):
+        version = '2:27.0.0-3+deb13u6'
+        names = [f'python3-keystone={version}', f'keystone={version}']
+        self.assertEqual(names, self.asked_of_apt(version))
+        # The patched packages are installed, and nothing newer is there.
+        self.assertEqual(names, self.asked_of_apt(f'{version}+revcache1'))
+        self.assertEqual([*deb.NAMES], self.asked_of_apt('(none)'))
 
     def test_a_version_without_topics(self):
         path = self.package('python3-keystone', '22.0.2', 'python3')
