@@ -8,6 +8,7 @@ import time
 from oslo_log import log
 
 from keystone.common import cache
+from keystone.common.cache import counters
 import keystone.conf
 
 CONF = keystone.conf.CONF
@@ -43,11 +44,12 @@ class IntervalLock:
     the interval. Without a shared cache, or while it fails, each process
     acquires the lock once per interval.
 
-    :param name: name of the key
+    :param name: name of the key, and in the counters of requests
     :param clock: callable, returns monotonic seconds
     """
 
     def __init__(self, name, clock=time.monotonic):
+        self._name = name
         self._key = f'keystone.{name}'
         self._clock = clock
         self._next = None
@@ -61,7 +63,12 @@ class IntervalLock:
         :param interval: seconds, at least 1
         :returns: bool
         """
-        return self._is_due(interval) and self._is_first(interval)
+        if not self._is_due(interval):
+            return False
+        if self._is_first(interval):
+            return True
+        counters.count(self._name, 'skipped')
+        return False
 
     def _is_due(self, interval):
         # Never wait: in a forked process the lock may never be released.

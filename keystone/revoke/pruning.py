@@ -6,6 +6,7 @@ import collections
 
 from oslo_log import log
 
+from keystone.common.cache import counters
 import keystone.conf
 from keystone.revoke.backends import base
 from keystone.revoke.backends import prune
@@ -19,6 +20,9 @@ LOG = log.getLogger(__name__)
 # most expensive, this takes a sixth of the time of DELETE /v3/auth/tokens.
 BATCH = 50
 
+# Name of the interval lock, and in the counters.
+_NAME = 'revocation_prune'
+
 
 class AfterRevocation:
     """Deletes a batch of expired events after an event was recorded.
@@ -30,7 +34,7 @@ class AfterRevocation:
     """
 
     def __init__(self):
-        self._lock = interval_lock.IntervalLock('revocation_prune')
+        self._lock = interval_lock.IntervalLock(_NAME)
         self._since = None
         #: the thread of the last batch, or None
         self.thread = None
@@ -56,7 +60,7 @@ class AfterRevocation:
         try:
             self._prune(driver)
         except Exception as error:
-            self.counts['failed'] += 1
+            self._count('failed')
             LOG.warning(
                 'Failed to prune revocation events: %s',
                 str(error).partition('\n')[0],
@@ -68,8 +72,12 @@ class AfterRevocation:
         )
         # Continue there if there are more, or start from the beginning.
         self._since = batch.last if batch.found == BATCH else None
-        self.counts['batches'] += 1
-        self.counts['deleted'] += batch.deleted
+        self._count('batches')
+        self._count('deleted', batch.deleted)
         if batch.given_up:
-            self.counts['given_up'] += 1
+            self._count('given_up')
             LOG.debug('Did not prune revocation events: %s', batch.given_up)
+
+    def _count(self, what, number=1):
+        self.counts[what] += number
+        counters.count(_NAME, what, number)

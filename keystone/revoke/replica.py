@@ -21,6 +21,7 @@ from oslo_log import log
 from oslo_utils import timeutils
 
 from keystone.common import after_fork
+from keystone.common.cache import counters
 import keystone.conf
 from keystone.models import revoke_model
 from keystone.revoke.backends import incremental
@@ -136,6 +137,7 @@ class EventReplica:
         try:
             events = self.sync(stamp)
         except NotInMemory:
+            counters.count(table_copy.CACHE, 'queried')
             return revoke_model.is_revoked(
                 self.driver.read_matching(token), token
             )
@@ -159,6 +161,7 @@ class EventReplica:
             and 0 <= now - view.synced_at < self._bound
         ):
             self._used_at = now
+            counters.count(table_copy.CACHE, 'in_step')
             return view
         return None
 
@@ -232,6 +235,7 @@ class EventReplica:
         view = self._view
         self._used_at = self._clock()
         if self._holds(view, stamp):
+            counters.count(table_copy.CACHE, 'in_step')
             return view.copy
         with self._sync_lock:
             view = self._view
@@ -268,12 +272,15 @@ class EventReplica:
         changed = view is None or view.stamp != stamp or stamp is None
         row = self._stamp.row_of(stamp) if changed else None
         if self._is_resting(view, row):
+            counters.count(table_copy.CACHE, 'unsynced')
             return view
         try:
             began = self._read(began, row)
         except Exception as error:
+            counters.count(table_copy.CACHE, 'failed')
             if not self._may_serve(view, row):
                 raise
+            counters.count(table_copy.CACHE, 'unsynced')
             LOG.warning(
                 'Failed to read revocation events: %(error)s. Using those in '
                 'memory for up to %(bound)d seconds.',
@@ -420,6 +427,7 @@ class EventReplica:
                 else:
                     self._reload()
         except Exception as error:
+            counters.count(table_copy.CACHE, 'failed')
             LOG.warning('Failed to count revocation events: %s', error)
         finally:
             self._reload_lock.release()
@@ -427,6 +435,8 @@ class EventReplica:
     def _load_apart(self):
         if self._loader is not None:
             return
+        # Nothing is counted in its thread.
+        counters.count(table_copy.CACHE, 'load')
         self._loader = threading.Thread(
             target=self._load, name='revocation-events', daemon=True
         )
@@ -489,6 +499,7 @@ class TokenCheck:
         replica = self.replica(driver)
         if replica is not None:
             return replica.is_revoked(token)
+        counters.count(table_copy.CACHE, 'queried')
         events = driver.list_events(token=token)
         return revoke_model.is_revoked(events, token)
 

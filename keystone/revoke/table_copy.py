@@ -10,6 +10,7 @@ import time
 from oslo_log import log
 from oslo_utils import timeutils
 
+from keystone.common.cache import counters
 import keystone.conf
 from keystone.models import revoke_model
 from keystone.revoke.backends import base
@@ -18,6 +19,9 @@ from keystone.revoke import tree
 
 CONF = keystone.conf.CONF
 LOG = log.getLogger(__name__)
+
+#: Name in the counters.
+CACHE = 'revocation events'
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MINUTE = datetime.timedelta(minutes=1)
@@ -94,6 +98,8 @@ class TableCopy:
         self._rows, self._total = count, count.total()
         self._seen.reset(floor, ids)
         self._newest = newest and _values_of(newest)
+        counters.count(CACHE, 'load')
+        counters.count(CACHE, 'rows', self._total)
         LOG.info(
             'Loaded %(rows)d revocation events, %(distinct)d of them '
             'distinct, in %(seconds).1f seconds.',
@@ -114,6 +120,7 @@ class TableCopy:
         """
         row_id = None if row is None or self.has(row) else row.id
         news = self._driver.read_news(self._seen.known(), row_id)
+        counters.count(CACHE, 'sync')
         if not self._is_continued_by(news.rows):
             LOG.info('The newest revocation event was deleted or replaced.')
             self._has_deleted = True
@@ -193,6 +200,7 @@ class TableCopy:
         return newest is None or newest in map(_values_of, rows)
 
     def _take(self, rows):
+        counters.count(CACHE, 'rows', len(rows))
         for row in rows:
             self.tree.add(row)
             if self._seen.add(row.id):

@@ -26,6 +26,7 @@ from patchset.tests.functional import test_deployment
 CONTRIB = paths.ROOT / 'contrib'
 RULES = CONTRIB / 'prometheus' / 'keystone.rules.yaml'
 DASHBOARD = CONTRIB / 'grafana' / 'keystone.json'
+_STATSD = re.compile(r'statsd=~?"([^"]+)"')
 _NAME = re.compile(r'\b(?:keystone|collectd)_\w+\b(?!\[)')
 
 
@@ -122,6 +123,8 @@ class MetricsTestCase(test_contrib.StateTestCase):
         self.assertEqual('', promtool('check', 'metrics', text=gauges), gauges)
         for name in names:
             self.assertRegex(counters + gauges, rf'(?m)^{name}\b')
+        for one in _STATSD.findall(' '.join(expressions())):
+            self.assertRegex(counters, f'statsd="(?:{one})"')
 
     def gauges(self):
         """What both commands export, as text."""

@@ -11,6 +11,7 @@ from oslo_utils import timeutils
 import sqlalchemy
 
 from keystone.common import cache
+from keystone.common.cache import counters
 from keystone.common import provider_api
 from keystone.common import sql
 from keystone.models import revoke_model
@@ -226,6 +227,27 @@ class AfterRevocationTests(PruneTestCase):
             {'batches': 2, 'deleted': pruning.BATCH + 20}, self.pruning.counts
         )
 
+    def test_counters_of_a_request(self):
+        self.addCleanup(counters.end)
+        self.expired(3)
+        counters.begin()
+        self.pruning.run(self.driver)
+        self.pruning.run(self.driver)
+        self.assertEqual(
+            {
+                ('revocation_prune', 'batches'): 1,
+                ('revocation_prune', 'deleted'): 3,
+            },
+            counters.end(),
+        )
+
+        self.clock.tick(10)
+        self.take_away()
+        self.addCleanup(self.bring_back)
+        counters.begin()
+        self.pruning.run(self.driver)
+        self.assertEqual({('revocation_prune', 'failed'): 1}, counters.end())
+
     def test_what_was_left_out_is_deleted_in_the_end(self):
         self.expired(2 * pruning.BATCH)
         self.pruning.run(self.driver)
@@ -439,6 +461,18 @@ class IntervalLockTests(replica_base.ReplicaTestCase):
         for backend in ('dogpile.cache.memcached', 'oslo_cache.memcache_pool'):
             client = self.share(backend, MemcachedClient())
             self.assertOneOfThree(client)
+
+    def test_counter_of_a_request(self):
+        self.addCleanup(counters.end)
+        self.share('dogpile.cache.redis', RedisClient())
+        locks = self.locks()
+        counters.begin()
+
+        self.acquired(locks)
+        # Not due again.
+        self.acquired(locks)
+
+        self.assertEqual({('test', 'skipped'): 2}, counters.end())
 
     def test_redis(self):
         client = self.share('dogpile.cache.redis', RedisClient())

@@ -10,6 +10,7 @@ import fixtures
 from oslo_db import exception as db_exception
 from oslo_db.sqlalchemy import enginefacade
 
+from keystone.common.cache import counters
 from keystone.models import revoke_model
 from keystone.revoke.backends import incremental
 from keystone.revoke.backends import sql as revoke_sql
@@ -690,6 +691,93 @@ class FailureTests(replica_base.ReplicaTestCase):
         for user_id in ('first', 'second'):
             self.assertRevoked(events, user_id=user_id)
         self.assertEqual(2, events.status()['rows'])
+
+
+class CountersTests(replica_base.ReplicaTestCase):
+    """What is counted of a request that checks tokens."""
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(counters.end)
+        self.write(user_id='a')
+        self.events = self.replica()
+
+    def counted(self, events=None):
+        """The counters of a request with one check."""
+        counters.begin()
+        (events or self.events).is_revoked(self.token())
+        found = counters.end()
+        self.assertEqual({'revocation events'}, {name for name, _ in found})
+        return {what: number for (_, what), number in found.items()}
+
+    def test_load(self):
+        self.write(user_id='b')
+
+        self.assertEqual({'load': 1, 'rows': 2}, self.counted())
+
+    def test_in_step(self):
+        self.counted()
+
+        self.assertEqual({'in_step': 1}, self.counted())
+        counters.begin()
+        self.assertIsNotNone(self.events.view_in_step(self.cache.id))
+        self.assertEqual({('revocation events', 'in_step'): 1}, counters.end())
+
+    def test_sync(self):
+        self.counted()
+        self.revoke(user_id='b')
+
+        # The newest known row is read again.
+        self.assertEqual({'sync': 1, 'rows': 2}, self.counted())
+
+    def test_database_fails(self):
+        self.counted()
+        self.cache.id += 1
+        self.take_away()
+
+        self.assertEqual({'failed': 1, 'unsynced': 1}, self.counted())
+        self.assertEqual({'unsynced': 1}, self.counted())
+
+        self.clock.tick(10)
+        counters.begin()
+        self.assertRaises(
+            db_exception.DBError, self.events.is_revoked, self.token()
+        )
+        self.assertEqual({('revocation events', 'failed'): 1}, counters.end())
+
+    def test_recount_fails(self):
+        class NoCount(revoke_sql.Revoke):
+            def count_events(self, since, before):
+                if before.year < 9999:
+                    raise db_exception.DBConnectionError
+                return super().count_events(since, before)
+
+        events = self.replica(NoCount())
+        self.counted(events)
+        self.clock.tick(600)
+
+        self.assertEqual(
+            {'sync': 1, 'rows': 1, 'failed': 1}, self.counted(events)
+        )
+
+    def test_too_many_rows(self):
+        self.write(user_id='b')
+        self.config(group='revoke', max_events_in_memory=1)
+
+        self.assertEqual({'queried': 1}, self.counted())
+
+    def test_load_in_a_thread(self):
+        self.useFixture(
+            fixtures.MonkeyPatch('keystone.revoke.replica._AT_ONCE', 0)
+        )
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'keystone.revoke.replica.threading.Thread.start',
+                lambda thread: None,
+            )
+        )
+
+        self.assertEqual({'load': 1, 'queried': 1}, self.counted())
 
 
 class ThreadTests(replica_base.ReplicaTestCase):

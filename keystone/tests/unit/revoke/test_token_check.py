@@ -10,6 +10,7 @@ from oslo_context import context as oslo_context
 from oslo_log import log
 
 from keystone.common import cache
+from keystone.common.cache import counters
 from keystone.common import provider_api
 import keystone.conf
 import keystone.exception
@@ -84,6 +85,13 @@ class TokenCheckTests(base.TokenTestCase):
         self.manager.check_token(self.values)
         self.manager.revoke_by_user(self.values['user_id'])
         self.assertUserRevoked()
+
+    def test_counter_of_a_request_if_use_tree_is_off(self):
+        self.addCleanup(counters.end)
+        self.config_fixture.config(group='revoke', use_tree=False)
+        counters.begin()
+        self.manager.check_token(self.values)
+        self.assertEqual(1, counters.end()['revocation events', 'queried'])
 
     def test_switch_works_both_ways_without_a_restart(self):
         for use_tree in (True, False, True):
