@@ -15,7 +15,7 @@
   docs         builds of the documentation and the release notes
   upstream     upstream's whole unit suite, with MariaDB and PostgreSQL
   tempest      identity tests of tempest and keystone-tempest-plugin
-  foreign      identity tests of OpenStack's clients and of its SDK
+  foreign      identity tests of OpenStack's clients and SDKs
   integration  the revocation replica with failing servers
   walk         random changes, compared on stock and patched servers
 

@@ -3,8 +3,9 @@
 """Identity tests of other projects, against a Keystone with real servers.
 
 These are the functional tests of python-openstackclient, openstacksdk and
-python-keystoneclient, as installed with these. A test that does not pass is
-repeated on stock, and has failed if it passes there.
+python-keystoneclient, as installed with these, and those of gophercloud if Go
+is installed. A test that does not pass is repeated on stock, and has failed if
+it passes there.
 """
 
 import contextlib
@@ -19,12 +20,14 @@ import tempfile
 from patchset import client
 from patchset import environment
 from patchset import openrc
+from patchset import paths
 from patchset import progress
 from patchset.test_parts import cloud
+from patchset.test_parts import gophercloud
 from patchset.test_parts import results
 from patchset.test_parts import stestr
 
-PACKAGES = ('integration',)
+PACKAGES = ('integration', 'foreign')
 # The lock with what the tests of a project need, and their modules.
 SUITES = {
     'openstackclient': (
@@ -41,10 +44,12 @@ SUITES = {
         r'keystoneclient/tests/functional/(v3/)?test_\w+',
     ),
 }
+GOPHERCLOUD = 'gophercloud'
 # Tests of one class share what its set-up made in the cloud.
 _GROUP = r'([^\.]*\.)*'
 # What the tests call the clouds; the second account is not an admin's.
 _ADMINS = ('devstack-admin', 'devstack-system-admin', 'functional_admin')
+_CLOUDS = '.config/openstack/clouds.yaml'
 _USERS = ('devstack', 'devstack-alt')
 
 
@@ -52,7 +57,7 @@ def run(options):
     """Run the part."""
     total = results.Result()
     with running(options) as home:
-        for name in SUITES:
+        for name in (*SUITES, GOPHERCLOUD):
             result = _run(options, name, home)
             progress.say(f'foreign, {name}: {result}')
             total += result
@@ -79,16 +84,23 @@ def run_suite(options, name, home, expression):
     """Run the tests of a project.
 
     :param options: a :class:`patchset.test_parts.options.Options`
-    :param name: one of :data:`SUITES`
+    :param name: one of :data:`SUITES`, or :data:`GOPHERCLOUD`
     :param home: home folder, with the ``clouds.yaml`` of the clouds
     :param expression: regular expression that test ids must match, or None
     :returns: the ids, a set, and what came of them, a
         :class:`patchset.test_parts.results.Report`
     """
+    label = options.label(f'foreign-{name}')
+    if name == GOPHERCLOUD:
+        clouds = json.loads((home / _CLOUDS).read_text())['clouds']
+        log = paths.BUILD / 'testing' / f'{label}.log'
+        return gophercloud.run_suite(
+            clouds[_ADMINS[0]]['auth'], log, expression
+        )
     lock, pattern = SUITES[name]
     venv = environment.Environment(options.pin.release, lock).ensure()
     suite = stestr.Suite(
-        options.label(f'foreign-{name}'), venv, home,
+        label, venv, home,
         modules=modules(venv, pattern),
         variables={
             'HOME': str(home),
@@ -142,7 +154,7 @@ def running(options):
         for names, account in ((_ADMINS, admin), (_USERS, user)):
             for name in names:
                 found |= json.loads(openrc.clouds(account, name))['clouds']
-        path = pathlib.Path(folder, '.config', 'openstack', 'clouds.yaml')
+        path = pathlib.Path(folder, _CLOUDS)
         path.parent.mkdir(parents=True)
         with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), 'w') as file:
             json.dump({'clouds': found}, file)
