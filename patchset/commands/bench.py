@@ -126,6 +126,8 @@ def add_arguments(parser):
     parser.add_argument(
         'experiment',
         choices=(*sorted(experiments.ALL), 'all', 'report', 'compare'),
+        metavar='EXPERIMENT',
+        help='one of the above, all, report or compare',
     )
     parser.add_argument(
         '--scale',
