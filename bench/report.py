@@ -19,19 +19,21 @@ _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
 <title>Keystone, stock and patched</title>
 <style>
-body {{ font: 16px/1.5 sans-serif; max-width: 62em; margin: 2em auto;
+body {{ font: 16px/1.5 sans-serif; max-width: 64em; margin: 2em auto;
   padding: 0 1em; color: #222; }}
-figure {{ margin: 1.5em 0; }}
+figure {{ margin: 1.5em 0; overflow-x: auto; }}
 figure svg {{ max-width: 100%; height: auto; }}
 figcaption {{ color: #555; }}
 pre {{ overflow-x: auto; background: #f5f5f5; padding: 1em;
-  font-size: 13px; line-height: 1.35; }}
+  font-size: 12px; line-height: 1.35; }}
 dl {{ display: grid; grid-template-columns: max-content 1fr;
   gap: 0 1em; }}
 dt {{ font-weight: bold; }}
-dd {{ margin: 0; }}
+dd {{ margin: 0; overflow-wrap: anywhere; }}
+@media (max-width: 767px) {{ figure svg {{ max-width: none; }} }}
 </style>
 </head>
 <body>

@@ -24,5 +24,7 @@ exclude_patterns = ['_ext']
 nitpicky = True
 html_theme = 'openstackdocs'
 html_theme_options = {'display_badge': False}
+html_static_path = ['_static']
+html_css_files = ['additions.css']
 openstackdocs_auto_name = False
 openstackdocs_auto_version = False

@@ -37,7 +37,9 @@ class Results(rst.Directive):
         if 'steal' in result:
             note += f' CPU time stolen by the host: {result["steal"]:.0%}.'
         return [
-            nodes.literal_block(shown, shown, language='none'),
+            nodes.literal_block(
+                shown, shown, language='none', classes=['bench-results']
+            ),
             nodes.paragraph(text=note),
         ]
 
