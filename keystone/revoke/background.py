@@ -13,6 +13,7 @@ import weakref
 from oslo_db import exception as db_exception
 from oslo_log import log
 
+from keystone.common.cache import counters
 from keystone.revoke.backends import incremental
 
 LOG = log.getLogger(__name__)
@@ -80,7 +81,8 @@ class BackgroundSync:
         if replica is None:
             return None
         try:
-            return replica.refresh()
+            with counters.counting():
+                return replica.refresh()
         except Exception as error:
             # The next check that needs the database starts another thread.
             LOG.warning('Failed to read revocation events: %s', error)

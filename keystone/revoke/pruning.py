@@ -57,14 +57,15 @@ class AfterRevocation:
                 self._try(driver)
 
     def _try(self, driver):
-        try:
-            self._prune(driver)
-        except Exception as error:
-            self._count('failed')
-            LOG.warning(
-                'Failed to prune revocation events: %s',
-                str(error).partition('\n')[0],
-            )
+        with counters.counting():
+            try:
+                self._prune(driver)
+            except Exception as error:
+                self._count('failed')
+                LOG.warning(
+                    'Failed to prune revocation events: %s',
+                    str(error).partition('\n')[0],
+                )
 
     def _prune(self, driver):
         batch = driver.prune_events(

@@ -435,8 +435,6 @@ class EventReplica:
     def _load_apart(self):
         if self._loader is not None:
             return
-        # Nothing is counted in its thread.
-        counters.count(table_copy.CACHE, 'load')
         self._loader = threading.Thread(
             target=self._load, name='revocation-events', daemon=True
         )
@@ -446,14 +444,16 @@ class EventReplica:
             self._cannot_load(error)
 
     def _load(self):
-        try:
-            self._reload()
-        except Exception as error:
-            self._cannot_load(error)
-        else:
-            self._loader = None
+        with counters.counting():
+            try:
+                self._reload()
+            except Exception as error:
+                self._cannot_load(error)
+            else:
+                self._loader = None
 
     def _cannot_load(self, error):
+        counters.count(table_copy.CACHE, 'failed')
         LOG.warning('Failed to load revocation events: %s', error)
         self._rest()
         self._loader = None

@@ -3,10 +3,11 @@
 """Counters of cache usage per request.
 
 Nothing is counted unless ``[cache_counters] enabled`` is true when the process
-starts.
+starts. Threads that work between requests count in the same way.
 """
 
 import collections
+import contextlib
 import threading
 
 # Lookups by a request, those that are not in the backend either, and requests
@@ -19,6 +20,7 @@ ROUND_TRIPS = 'round_trips'
 MEASURES = frozenset(('entries', 'bytes', 'shared'))
 
 _of_thread = threading.local()
+_report = None
 
 
 def count(cache, what, number=1):
@@ -61,3 +63,29 @@ def end():
     counted = getattr(_of_thread, 'counted', None) or {}
     _of_thread.counted = None
     return dict(counted)
+
+
+def report_to(report):
+    """Have :func:`counting` count from now on.
+
+    :param report: callable, receives each result of :func:`end`; None to stop
+    """
+    global _report
+    _report = report
+
+
+@contextlib.contextmanager
+def counting():
+    """Count and report what this thread does in the block, if enabled.
+
+    An inner block is counted by the outer one.
+    """
+    if _report is None or is_counting():
+        yield
+        return
+    report = _report
+    begin()
+    try:
+        yield
+    finally:
+        report(end())

@@ -20,6 +20,7 @@ class CountersTests(base.CacheTestCase):
     def setUp(self):
         super().setUp()
         self.config_fixture.config(group='cache_counters', enabled=True)
+        self.addCleanup(counters.report_to, None)
         self.name = 'one'
         self.process().read('other')
         self.one = self.process()

@@ -47,3 +47,52 @@ class CountersTests(unit.BaseTestCase):
         thread.join()
 
         self.assertEqual({}, counters.end())
+
+
+class CountingTests(unit.BaseTestCase):
+    """What is reported."""
+
+    def setUp(self):
+        super().setUp()
+        self.reports = []
+        self.addCleanup(counters.report_to, None)
+
+    def test_block_is_reported_once(self):
+        counters.report_to(self.reports.append)
+        with counters.counting():
+            counters.count('one', 'lookups')
+            with counters.counting():
+                counters.count('one', 'lookups')
+
+        self.assertEqual([{('one', 'lookups'): 2}], self.reports)
+        self.assertFalse(counters.is_counting())
+
+    def test_block_that_fails_is_reported(self):
+        counters.report_to(self.reports.append)
+
+        def fail():
+            with counters.counting():
+                counters.count('one', 'lookups')
+                raise ConnectionError
+
+        self.assertRaises(ConnectionError, fail)
+        self.assertEqual([{('one', 'lookups'): 1}], self.reports)
+
+    def test_threads_are_reported_separately(self):
+        counters.report_to(self.reports.append)
+
+        def work():
+            with counters.counting():
+                counters.count('one', 'lookups')
+
+        with counters.counting():
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+
+        self.assertEqual([{('one', 'lookups'): 1}, {}], self.reports)
+
+    def test_disabled(self):
+        with counters.counting():
+            counters.count('one', 'lookups')
+            self.assertFalse(counters.is_counting())

@@ -8,6 +8,7 @@ import fixtures
 from oslo_db import exception as db_exception
 from oslo_log import log
 
+from keystone.common.cache import counters
 from keystone.revoke import background
 from keystone.tests.unit.revoke import replica_base
 
@@ -160,6 +161,21 @@ class BackgroundSyncTests(replica_base.ReplicaTestCase):
         statements = self.statements()
         self.assertRevoked(self.events, user_id='a')
         self.assertEqual([], statements)
+
+    def test_counters(self):
+        reports = queue.Queue()
+        counters.report_to(reports.put)
+        self.addCleanup(counters.report_to, None)
+        self.assertValid(self.events, user_id='a')
+        self.waiting.get(timeout=60)
+        self.assertEqual({}, reports.get(timeout=60))
+        self.clock.tick(5)
+        self.pauses.put(None)
+
+        name = 'revocation events'
+        self.assertEqual(
+            {(name, 'sync'): 1, (name, 'rows'): 0}, reports.get(timeout=60)
+        )
 
     def test_one_thread(self):
         for _ in range(3):

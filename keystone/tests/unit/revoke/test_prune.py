@@ -290,6 +290,9 @@ class AfterRevocationTests(PruneTestCase):
                 return super().prune_events(*args)
 
         test_background.use_threads(self)
+        reports = []
+        counters.report_to(reports.append)
+        self.addCleanup(counters.report_to, None)
         self.pruning.run(Distant())
         self.assertEqual({}, self.pruning.counts)
 
@@ -297,6 +300,10 @@ class AfterRevocationTests(PruneTestCase):
         self.pruning.thread.join(60)
         self.assertEqual({'batches': 1, 'deleted': 1}, self.pruning.counts)
         self.assertEqual([], self.users())
+        name = 'revocation_prune'
+        self.assertEqual(
+            [{(name, 'batches'): 1, (name, 'deleted'): 1}], reports
+        )
 
     def test_revocation_waits_where_no_thread_can_be_started(self):
         self.expired(1)

@@ -770,14 +770,21 @@ class CountersTests(replica_base.ReplicaTestCase):
         self.useFixture(
             fixtures.MonkeyPatch('keystone.revoke.replica._AT_ONCE', 0)
         )
-        self.useFixture(
-            fixtures.MonkeyPatch(
-                'keystone.revoke.replica.threading.Thread.start',
-                lambda thread: None,
-            )
-        )
+        reports = []
+        counters.report_to(reports.append)
+        self.addCleanup(counters.report_to, None)
 
-        self.assertEqual({'load': 1, 'queried': 1}, self.counted())
+        self.assertEqual({'queried': 1}, self.counted())
+
+        for thread in threading.enumerate():
+            if thread.name == 'revocation-events':
+                thread.join(60)
+        name = 'revocation events'
+        # The newest row is read again by the sync that follows.
+        self.assertEqual(
+            [{(name, 'load'): 1, (name, 'sync'): 1, (name, 'rows'): 2}],
+            reports,
+        )
 
 
 class ThreadTests(replica_base.ReplicaTestCase):

@@ -3,6 +3,7 @@
 import socket
 
 from keystone.common import cache
+from keystone.common.cache import counters
 from keystone.server.flask.request_processing.middleware import cache_report
 from keystone.tests.unit.validation_cache import base
 
@@ -22,6 +23,7 @@ class CountsTests(base.ValidationCacheTestCase):
             statsd_host='127.0.0.1',
             statsd_port=self.server.getsockname()[1],
         )
+        self.addCleanup(counters.report_to, None)
         self.subject = self.get_scoped_token()
 
     def told(self, *environ, **kwargs):

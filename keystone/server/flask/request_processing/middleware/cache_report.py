@@ -2,6 +2,8 @@
 
 """Report the cache usage of each request."""
 
+import functools
+
 from oslo_log import log
 
 from keystone.common.cache import counters
@@ -19,22 +21,17 @@ def report(application):
     """
     if not CONF.cache_counters.enabled:
         return application
-    client = _statsd_client()
+    counters.report_to(functools.partial(_tell, _statsd_client()))
 
     def counted(environ, start_response):
-        if counters.is_counting():
-            # An outer layer already counts this request.
+        # An outer layer may already count this request.
+        with counters.counting():
             return application(environ, start_response)
-        counters.begin()
-        try:
-            return application(environ, start_response)
-        finally:
-            _tell(counters.end(), client)
 
     return counted
 
 
-def _tell(found, client):
+def _tell(client, found):
     if not found:
         return
     if LOG.isEnabledFor(log.DEBUG):
