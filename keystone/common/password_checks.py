@@ -10,13 +10,9 @@ depends on, from the database: a changed password has another hash.
 from collections.abc import Callable
 import hmac
 import secrets
-import threading
 import time
-from typing import Any
 
-import cachetools
-
-from keystone.common import after_fork
+from keystone.common import local_store
 from keystone.common import password_hashers
 import keystone.conf
 
@@ -30,7 +26,7 @@ class PasswordChecks:
     """The verified passwords of this process.
 
     Thread-safe. Contains no passwords, but digests of passwords and hashes,
-    with a key that only exists in this process.
+    with a key that only exists in memory.
 
     :param clock: callable that returns monotonic time in seconds
     :param most: maximum number of passwords
@@ -39,15 +35,10 @@ class PasswordChecks:
     def __init__(
         self, clock: Callable[[], float] = time.monotonic, most: int = _MOST
     ) -> None:
-        self._clock = clock
-        self._most = most
-        self._forget()
-        after_fork.call(self._forget)
-
-    def _forget(self) -> None:
         self._key = secrets.token_bytes(32)
-        self._lock = threading.Lock()
-        self._right: Any = cachetools.TLRUCache(self._most, _end, self._clock)
+        self._right = local_store.LocalStore(
+            most, lambda: CONF.identity.password_check_cache_time, clock
+        )
 
     def verify(
         self,
@@ -65,23 +56,13 @@ class PasswordChecks:
         if not CONF.identity.password_check_cache_time:
             return hasher.verify(password, hashed)
         digest = self._digest(password, hashed)
-        if self._is_right(digest):
+        if self._right.get(digest):
             return True
         # Wrong passwords are not remembered, so that guessing stays slow.
         if not hasher.verify(password, hashed):
             return False
-        with self._lock:
-            self._right[digest] = True
+        self._right.put(digest, True)
         return True
-
-    def _is_right(self, digest: bytes) -> bool:
-        with self._lock:
-            # Expire digests on lookups too, not only when one is added.
-            self._right.expire()
-            try:
-                return self._right[digest]
-            except KeyError:
-                return False
 
     def _digest(self, password: bytes, hashed: str) -> bytes:
         stored = hashed.encode()
@@ -90,12 +71,7 @@ class PasswordChecks:
         return hmac.digest(self._key, text, 'sha256')
 
     def __len__(self) -> int:
-        with self._lock:
-            return len(self._right)
-
-
-def _end(digest: bytes, is_right: bool, now: float) -> float:
-    return now + CONF.identity.password_check_cache_time
+        return len(self._right)
 
 
 #: The verified passwords of this process.

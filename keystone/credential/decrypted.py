@@ -9,12 +9,9 @@ content, so that a changed credential never matches.
 
 import copy
 import os
-import threading
 import time
 
-import cachetools
-
-from keystone.common import after_fork
+from keystone.common import local_store
 import keystone.conf
 
 CONF = keystone.conf.CONF
@@ -39,16 +36,15 @@ class Decrypted:
     def __init__(self, clock=time.monotonic, most=1000):
         self._clock = clock
         self._most = most
-        self._forget()
-        after_fork.call(self._forget)
-
-    def _forget(self):
-        self._lock = threading.Lock()
-        self._stamp = None
-        self._kept = self._empty()
+        # The stamp of the keys, and what they have decrypted.
+        self._kept = None, self._empty()
 
     def _empty(self):
-        return cachetools.TLRUCache(self._most, _end, self._clock)
+        return local_store.LocalStore(
+            self._most,
+            lambda: CONF.credential.decrypted_cache_time,
+            self._clock,
+        )
 
     def get(self, credential, decrypt):
         """Decrypt a credential, or return the cached result.
@@ -64,13 +60,10 @@ class Decrypted:
             return decrypt(dict(credential))
         # Before decrypting, with keys that may then be newer but never older.
         kept = self._current()
-        with self._lock:
-            kept.expire()
-            blob = kept.get(key)
+        blob = kept.get(key)
         if blob is None:
             result = decrypt(dict(credential))
-            with self._lock:
-                kept[key] = copy.deepcopy(result['blob'])
+            kept.put(key, copy.deepcopy(result['blob']))
             return result
         result = {
             name: value
@@ -81,17 +74,16 @@ class Decrypted:
         return result
 
     def __len__(self):
-        with self._lock:
-            return len(self._kept)
+        return len(self._kept[1])
 
     def _current(self):
         """The cache of what the current keys have decrypted."""
         stamp = _stamp()
-        with self._lock:
-            if self._stamp != stamp:
-                self._stamp = stamp
-                self._kept = self._empty()
-            return self._kept
+        known, kept = self._kept
+        if known != stamp:
+            kept = self._empty()
+            self._kept = stamp, kept
+        return kept
 
 
 def _is_on():
@@ -111,7 +103,3 @@ def _stamp():
     except OSError:
         # Not on disk, or not created yet: left to the provider.
         return None
-
-
-def _end(_key, _blob, now):
-    return now + CONF.credential.decrypted_cache_time

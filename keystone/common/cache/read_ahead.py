@@ -12,18 +12,14 @@ from collections.abc import Iterator
 import contextlib
 import hashlib
 import secrets
-import threading
-from typing import Any
 
-import cachetools
-
-from keystone.common import after_fork
 from keystone.common import cache
 from keystone.common.cache import counters
 from keystone.common.cache import regions
 from keystone.common.cache import request_values
 from keystone.common.cache import shared
 from keystone.common.cache import stores
+from keystone.common import local_store
 
 #: The name of its round trips in the counters.
 CACHE = 'read ahead'
@@ -43,14 +39,8 @@ class ReadAhead:
     """
 
     def __init__(self, most: int = _MOST) -> None:
-        self._most = most
-        self._forget()
-        after_fork.call(self._forget)
-
-    def _forget(self) -> None:
-        self._lock = threading.Lock()
         self._secret = secrets.token_bytes(32)
-        self._keys: Any = cachetools.LRUCache(self._most)
+        self._keys = local_store.LocalStore(most)
 
     @contextlib.contextmanager
     def reading(self, name: str) -> Iterator[None]:
@@ -66,8 +56,7 @@ class ReadAhead:
         digest = hashlib.blake2b(
             name.encode(), key=self._secret, digest_size=20
         ).digest()
-        with self._lock:
-            keys = self._keys.get(digest, ())
+        keys = self._keys.get(digest, ())
         with request_values.reading_ahead(), request_values.noting() as asked:
             if keys:
                 self._read(keys)
@@ -78,12 +67,10 @@ class ReadAhead:
             for key, was_at_hand in asked.items()
             if key in keys or not was_at_hand
         )
-        with self._lock:
-            self._keys[digest] = keys[:_MOST_KEYS]
+        self._keys.put(digest, keys[:_MOST_KEYS])
 
     def __len__(self) -> int:
-        with self._lock:
-            return len(self._keys)
+        return len(self._keys)
 
     def _read(self, keys: tuple[str, ...]) -> None:
         # All regions use the same servers.

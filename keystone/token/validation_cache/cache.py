@@ -33,6 +33,7 @@ from keystone.common.cache import regions
 from keystone.common.cache import request_values
 from keystone.common.cache import shared
 from keystone.common.cache import stores
+from keystone.common import local_store
 from keystone.common import provider_api
 from keystone.common import rendered_token
 from keystone.common import token_body
@@ -111,7 +112,7 @@ class Records:
         self.counts: collections.Counter = collections.Counter()
         self._lock = threading.Lock()
         self._making: dict[str, threading.Event] = {}
-        self._unkept: Any = cachetools.TTLCache(_MOST_UNKEPT, _UNKEPT)
+        self._unkept = local_store.LocalStore(_MOST_UNKEPT, lambda: _UNKEPT)
         self._sealer = sealing.Sealer()
         self._secret = secrets.token_bytes(32)
         self._local_caches: Any = None
@@ -138,7 +139,7 @@ class Records:
         """Drop all records of this process."""
         with self._lock:
             self._local_caches = None
-            self._unkept.clear()
+        self._unkept.clear()
 
     def note(self, what: str) -> None:
         """Increment a counter of the process and of the request."""
@@ -161,9 +162,8 @@ class Records:
 
         :returns: a :class:`.record.Record` or None for each requested one
         """
-        with self._lock:
-            for one in wanted:
-                one.is_unkept = self._key(one) in self._unkept
+        for one in wanted:
+            one.is_unkept = self._unkept.get(self._key(one), False)
         known = [one for one in wanted if not one.is_unkept]
         try:
             found = iter(self._find(known) if known else ())
@@ -289,8 +289,7 @@ class Records:
 
     def remember_unkept(self, wanted: Wanted) -> None:
         """Remember for a while that a token is not cacheable."""
-        with self._lock:
-            self._unkept[self._key(wanted)] = True
+        self._unkept.put(self._key(wanted), True)
 
     def _current_keys(self) -> sealing.Keys | None:
         """The current keys; drops all records if they have changed."""

@@ -7,13 +7,9 @@ reused for others with the same environment, with the token, the request id and
 the length of each.
 """
 
-import threading
-from typing import Any
 import uuid
 
-import cachetools
-
-from keystone.common import after_fork
+from keystone.common import local_store
 
 # Maximum number of environments whose headers are kept.
 _MOST = 100
@@ -29,12 +25,7 @@ class Headers:
     """The headers of responses by environment."""
 
     def __init__(self) -> None:
-        self._known: Any = cachetools.LRUCache(_MOST)
-        self._lock = threading.Lock()
-        after_fork.call(self._new_lock)
-
-    def _new_lock(self) -> None:
-        self._lock = threading.Lock()
+        self._known = local_store.LocalStore(_MOST)
 
     def learn(
         self,
@@ -61,17 +52,15 @@ class Headers:
             (name, None if name.lower() in _OWN else value)
             for name, value in headers
         ]
-        with self._lock:
-            known = self._known.get(surroundings, pattern)
+        if self._known.setdefault(surroundings, pattern) != pattern:
             # Headers that differ between responses cannot be predicted.
-            self._known[surroundings] = pattern if known == pattern else ()
+            self._known.put(surroundings, ())
 
     def of(
         self, surroundings: tuple, subject: str | None, length: int
     ) -> list | None:
         """The headers of a response; None if unknown."""
-        with self._lock:
-            pattern = self._known.get(surroundings)
+        pattern = self._known.get(surroundings)
         if not pattern:
             return None
         own = {
