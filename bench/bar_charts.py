@@ -3,6 +3,7 @@
 """Charts of bars, see :mod:`bench.charts`."""
 
 from bench import drawing
+from bench import summary
 from bench import table
 
 
@@ -172,3 +173,32 @@ def rally(points):
 
 def _load(point):
     return f'{point["what"]}, {point["clients"]} at once'
+
+
+def faults(points):
+    """Share of failed requests for each fault, a chart for each cluster."""
+    found = []
+    for case in dict.fromkeys(point['case'] for point in points):
+        figure, (panel,) = drawing.grid(1)
+        rows = [
+            point
+            for point in points
+            if point['case'] == case and 'lost' not in point['stock']
+        ]
+        width = 0.4
+        for place, side in enumerate(summary.sides(rows[0])):
+            panel.barh(
+                [number + place * width for number in range(len(rows))],
+                [
+                    100 * row[side]['failed'] / row[side]['requests']
+                    for row in rows
+                ],
+                width, label=side, color=drawing.SIDES[side]['color'],
+                hatch='//' if side == 'stock' else None,
+            )  # fmt: skip
+        panel.set_yticks(range(len(rows)), [row['fault'] for row in rows])
+        panel.set_xlabel('percentage of failed requests')
+        panel.legend()
+        caption = f'Requests that failed during and after a fault: {case}.'
+        found.append((caption, drawing.svg(figure, f'faults {case}')))
+    return found

@@ -270,30 +270,20 @@ def propagation(points):
     return [(caption, drawing.svg(figure, 'propagation'))]
 
 
-def faults(points):
-    """Share of failed requests for each fault, a chart for each cluster."""
-    found = []
-    for case in dict.fromkeys(point['case'] for point in points):
-        figure, (panel,) = drawing.grid(1)
-        rows = [
-            point
-            for point in points
-            if point['case'] == case and 'lost' not in point['stock']
-        ]
-        width = 0.4
-        for place, side in enumerate(summary.sides(rows[0])):
-            panel.barh(
-                [number + place * width for number in range(len(rows))],
-                [
-                    100 * row[side]['failed'] / row[side]['requests']
-                    for row in rows
-                ],
-                width, label=side, color=drawing.SIDES[side]['color'],
-                hatch='//' if side == 'stock' else None,
-            )  # fmt: skip
-        panel.set_yticks(range(len(rows)), [row['fault'] for row in rows])
-        panel.set_xlabel('percentage of failed requests')
-        panel.legend()
-        caption = f'Requests that failed during and after a fault: {case}.'
-        found.append((caption, drawing.svg(figure, f'faults {case}')))
-    return found
+def endurance(points):
+    """The 99th percentile and the memory of a process over time."""
+    figure, panels = drawing.grid(2)
+    for panel, name, label in zip(
+        panels,
+        ('p99', 'pss'),
+        ('99th percentile, milliseconds', 'MiB for each process'),
+        strict=True,
+    ):
+        drawing.lines(panel, points, 'slice', name)
+        drawing.from_zero(panel)
+        panel.set(title=label, xlabel='slice of time', ylabel=label)
+    caption = (
+        'Validations at 70 per cent of each side\'s rate, with writes, '
+        'revocations and pruning. The first slice is at the full rate.'
+    )
+    return [(caption, drawing.svg(figure, 'endurance'))]

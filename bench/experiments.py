@@ -25,7 +25,7 @@ ALL = {
     for name in (
         'tokens', 'revocations', 'mixed', 'prune', 'warm', 'catalog',
         'formats', 's3', 'radosgw', 'rotation', 'living', 'services', 'memory',
-        'rally', 'regions', 'propagation', 'faults',
+        'endurance', 'rally', 'regions', 'propagation', 'faults',
     )
 }  # fmt: skip
 

@@ -2,7 +2,8 @@
 
 -- Requests of wrk, from a file with one on each line, as bench/load.py writes
 -- it. The second argument is the number of answers after which "answered" is
--- printed; with 0, they are sent in turns until wrk ends.
+-- printed; with 0, they are sent in turns until wrk ends. The third one is the
+-- number of milliseconds that a connection waits before each request.
 
 local requests, at = {}, 0
 
@@ -18,6 +19,10 @@ function init(args)
       if path == "" then path = nil end
       -- Made in advance: the processors are the servers'.
       table.insert(requests, wrk.format(method, path, headers, body))
+   end
+   local pause = tonumber(args[3])
+   if pause > 0 then
+      function delay() return pause end
    end
    local left = tonumber(args[2])
    if left > 0 then

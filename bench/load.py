@@ -81,13 +81,14 @@ def validations(subjects, caller=None) -> list:
     return [(caller or one, one, '') for one in subjects]
 
 
-def during(url, requests, seconds, clients) -> Answers:
+def during(url, requests, seconds, clients, pause=0) -> Answers:
     """Send requests in turns for some seconds.
 
     :param clients: number of requests under way at once
+    :param pause: milliseconds that a client waits before each request
     :raises patchset.errors.Error: an answer was not a success
     """
-    return _run([(url, requests)], clients, seconds)
+    return _run([(url, requests)], clients, seconds, pause=pause)
 
 
 def once(urls, requests, clients, strict=True) -> Answers:
@@ -120,12 +121,13 @@ def exactly(url, requests, clients) -> Answers:
     return _run(parts, 1)
 
 
-def _run(parts, clients, seconds=None, strict=True):
+def _run(parts, clients, seconds=None, strict=True, pause=0):
     """Run a wrk for each part at once; None of them is left behind.
 
     :param parts: list of (URL, requests)
     :param clients: of each part
     :param seconds: None sends each request once
+    :param pause: milliseconds that a client waits before each request
     """
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(
@@ -144,7 +146,7 @@ def _run(parts, clients, seconds=None, strict=True):
                 'env', '--ignore-signal=INT', 'wrk', '-t', '1', '-c', clients,
                 '--timeout', '300s', '-d', f'{seconds or _LONGEST}s',
                 '-s', _SCRIPT, url, '--', path,
-                0 if seconds else len(requests),
+                0 if seconds else len(requests), pause,
             ]  # fmt: skip
             process = child.start(
                 words,

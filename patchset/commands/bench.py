@@ -21,6 +21,7 @@ experiments:
   living       validation rate during concurrent writes
   services     validation of each token once per service, process and node
   memory       memory of a worker process, by live events and tokens
+  endurance    response times and memory under an hour of load and writes
   rally        seven Rally scenarios, with the share of read statements
   regions      Rally scenarios and tokens with nodes in distant regions
   propagation  time until each node of a cluster rejects a revoked token

@@ -10,6 +10,7 @@ import testtools
 
 from bench import catalog
 from bench import client
+from bench import endurance
 from bench import events
 from bench import formats
 from bench import living
@@ -121,6 +122,41 @@ class ExperimentsTestCase(testtools.TestCase):
         points = self.run_experiment(memory)
         self.assertEqual([90] * 4, [one['patched']['pss'] for one in points])
         self.assertEqual(10, len(memory.text(points).splitlines()))
+
+    def test_endurance(self):
+        pauses = []
+
+        def during(url, *_):
+            pauses.append(_[-1])
+            return self.answers(url)
+
+        for where, name, value in (
+            (load, 'during', during),
+            (events, 'add_expired', lambda *_: None),
+            (memory, 'of_workers', lambda side: {'pss': [3 * 2**20, 2**20]}),
+        ):
+            self.patch(where, name, value)
+        self.patch(endurance, '_WRITES', ())
+        points = self.run_experiment(endurance)
+        self.assertEqual(list(range(5)), [one['slice'] for one in points])
+        self.assertEqual({4}, {one['ratio'] for one in points})
+        self.assertEqual({2}, {one['stock']['pss'] for one in points})
+        # Of patched, and then of stock, at a quarter of the rate.
+        rates = [side.rate for side in reversed(self.sides)]
+        self.assertEqual(
+            [
+                pause
+                for rate in rates
+                for pause in (0, *4 * [endurance.pause_of(rate, 5)])
+            ],
+            pauses,
+        )
+        self.assertEqual(12, len(endurance.text(points).splitlines()))
+
+    def test_pause_of_a_client(self):
+        # 700 per second are 16 in 22.9 ms, of which responses take 2.
+        self.assertEqual(21, endurance.pause_of(1000, 1))
+        self.assertEqual(0, endurance.pause_of(100_000, 1))
 
     def test_radosgw(self):
         gateway = mock.Mock(side=self.sides[0], url=self.sides[0].url)

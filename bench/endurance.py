@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Response times and memory under a load that lasts.
+
+For an hour at the full scale, one side after the other, 16 clients validate
+500 tokens in turns, at 70 per cent of the rate that they reach without pauses.
+Meanwhile, a round of writes per second creates and deletes what
+:mod:`bench.rounds` has of each kind, and revokes a token; and expired events
+are added, about as fast as they are pruned after these revocations. Any
+request that fails ends the experiment.
+
+Each point is a minute, or a quarter of one at the small scale. The first one
+is that without pauses.
+"""
+
+import statistics
+
+from bench import client
+from bench import events
+from bench import load
+from bench import memory
+from bench import population
+from bench import rig
+from bench import rounds
+from bench import runs
+from bench import table
+from bench import writing
+from patchset import progress
+
+TITLE = 'Response times and memory under a load that lasts'
+SLICES = {'small': 4, 'full': 60}
+SECONDS = {'small': 15, 'full': 60}  # of a slice
+TOKENS, USERS, CLIENTS = 500, 20, 16
+SHARE = 0.7
+_EXPIRED = 4  # events per second
+_WRITES = (*rounds.STEADY.values(), rounds.token)
+_MIB = 2**20
+# No token expires meanwhile.
+_OPTIONS = {'token': {'expiration': 4 * 60 * 60}}
+
+
+def run(plan):
+    """Run the experiment; see :mod:`bench.experiments`."""
+    found = runs.Runs('slice')
+    seconds = SECONDS[plan.scale]
+    with rig.both(plan, _OPTIONS) as sides:
+        for side in reversed(sides):
+            progress.step(f'{side.name}: {TOKENS} tokens')
+            cloud = Cloud(side)
+            full = cloud.measure(seconds)
+            found.add(side, (0,), full)
+            pause = pause_of(full['rate'], cloud.alone())
+            for number in range(SLICES[plan.scale]):
+                found.add(side, (1 + number,), cloud.measure(seconds, pause))
+    return found.points(medians=('pss', 'written'))
+
+
+def pause_of(rate, alone):
+    """The pause of each client between two requests, in milliseconds.
+
+    :param rate: answers per second without pauses
+    :param alone: milliseconds of a response to a single client
+    """
+    # Responses take about twice as long when others are under way.
+    return max(0, round(1000 * CLIENTS / (SHARE * rate) - 2 * alone))
+
+
+class Cloud:
+    """The tokens of one side, and who writes.
+
+    :param side: a :class:`bench.rig.Side`
+    """
+
+    def __init__(self, side):
+        self._side = side
+        (service,) = population.accounts(side.keystone, 1, 'service')
+        writer, *users = population.accounts(side.keystone, 1 + USERS)
+        self._requests = load.validations(
+            population.tokens(users, TOKENS), client.token(service)
+        )
+        self._steps = [
+            step for make in _WRITES for step in make(side.keystone, writer)
+        ]
+
+    def alone(self):
+        """Milliseconds of a response to one client, without writes."""
+        found = load.once([self._side.url], self._requests, 1)
+        return found.measure()['p50']
+
+    def measure(self, seconds, pause=0) -> dict:
+        """One slice of time.
+
+        :param pause: milliseconds between two requests of a client
+        :returns: dict with what :meth:`bench.load.Answers.measure` gives,
+            ``written`` (rounds per second), and ``pss`` (MiB of a process)
+        """
+        events.add_expired(self._side, _EXPIRED * seconds)
+        with writing.writing(
+            self._side.keystone, self._steps, seconds, rate=1
+        ) as answer:
+            found = load.during(
+                self._side.url, self._requests, seconds, CLIENTS, pause
+            )
+        size = statistics.mean(memory.of_workers(self._side)['pss'])
+        return {
+            **found.measure(),
+            'written': answer['rate'],
+            'pss': round(size / _MIB, 2),
+        }
+
+
+#: The points as a table.
+text = table.of_sides(
+    'slice', table.SIDE, table.RATE, *table.BY_STOCK, *table.times(),
+    ('writes/s', 'written', table.rate), ('MiB each', 'pss', '{:.1f}'),
+)  # fmt: skip
