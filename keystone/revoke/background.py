@@ -22,11 +22,12 @@ LOG = log.getLogger(__name__)
 def is_local():
     """Whether the database is SQLite, which has no concurrent writers.
 
-    Also if there is none, since a third-party driver needs none.
+    Also if there is none, as with a third-party driver, or if it fails, which
+    the caller's query then reports.
     """
     try:
         return incremental.engine().dialect.name == 'sqlite'
-    except db_exception.CantStartEngineError:
+    except (db_exception.CantStartEngineError, db_exception.DBError):
         return True
 
 

@@ -2,6 +2,7 @@
 
 import gc
 import queue
+from unittest import mock
 import weakref
 
 import fixtures
@@ -113,15 +114,17 @@ class LocalDatabaseTests(replica_base.ReplicaTestCase):
         self.assertIsNone(one.thread)
 
     def test_no_database(self):
-        def engine():
-            raise db_exception.CantStartEngineError('of the test')
-
-        self.useFixture(
-            fixtures.MonkeyPatch(
-                'keystone.revoke.backends.incremental.engine', engine
+        for error in (
+            db_exception.CantStartEngineError('of the test'),
+            db_exception.DBConnectionError(),
+        ):
+            engine = mock.Mock(side_effect=error)
+            self.useFixture(
+                fixtures.MonkeyPatch(
+                    'keystone.revoke.backends.incremental.engine', engine
+                )
             )
-        )
-        self.assertTrue(background.is_local())
+            self.assertTrue(background.is_local())
 
 
 class BackgroundSyncTests(replica_base.ReplicaTestCase):
