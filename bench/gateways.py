@@ -70,15 +70,7 @@ class Gateway:
         for number, requests in enumerate(self._requests.values()):
             # What Keystone is asked is the same for each kind.
             count = USERS if number else keys
-            self.send(requests[:count], USERS)
-
-    def send(self, requests, clients):
-        """Send each request once.
-
-        :returns: :class:`bench.load.Answers`
-        """
-        with rig.on_half(1):
-            return load.once([self.url], requests, clients)
+            load.once([self.url], requests[:count], USERS)
 
     def load(self, kind, seconds, clients):
         """Send requests of a kind for some seconds.
@@ -86,8 +78,7 @@ class Gateway:
         :returns: :class:`bench.load.Answers`
         """
         requests = self._requests[kind]
-        with rig.on_half(1):
-            found = load.during(self.url, requests, seconds, clients)
+        found = load.during(self.url, requests, seconds, clients)
         # Those that come next are others.
         start = found.requests % len(requests)
         self._requests[kind] = requests[start:] + requests[:start]
@@ -133,8 +124,7 @@ def started(sides, caches, venv):
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(rig.folder())
         progress.step('starting Ceph')
-        with rig.on_half(1):
-            monitor = stack.enter_context(ceph.cluster(folder))
+        monitor = stack.enter_context(ceph.cluster(folder))
         found = {}
         for side in sides:
             accounts = population.accounts(side.keystone, USERS)
@@ -142,8 +132,7 @@ def started(sides, caches, venv):
                 progress.step(f'starting RadosGW, {side.name}, cache {cache}')
                 own = options(side.keystone, size)
                 server = ceph.RadosGW(monitor, own, folder)
-                with rig.on_half(1):
-                    stack.enter_context(server)
+                stack.enter_context(server)
                 found[side, cache] = Gateway(
                     side, cache, server, venv, accounts
                 )

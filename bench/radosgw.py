@@ -17,10 +17,7 @@ Passwords are hashed with 12 bcrypt rounds, the default of Keystone, and
 patched Keystone caches successful checks for a minute. ``hashed``: objects are
 read with the cache ``off`` and without caching of these checks, the default.
 
-Keystone, its database, its cache and who validates have one half of the
-processors, RadosGW, Ceph and the S3 clients the other, as in a cloud where
-these are other machines. The CPU time of Keystone's processes is divided by
-the number of S3 requests.
+The CPU time of Keystone's processes is divided by the number of S3 requests.
 """
 
 import concurrent.futures
@@ -71,7 +68,6 @@ def run(plan):
     venv = environment.Environment(pins.newest(), 'bench').ensure()
     found = runs.Runs('kind', 'cache')
     with (
-        rig.on_half(0),
         rig.both(plan, _OPTIONS[_REMEMBERED]) as sides,
         gateways.started(sides, CACHES, venv) as servers,
     ):
@@ -130,7 +126,7 @@ def first(server):
     requests = server.sign(['get'], server.keys(MANY), 2 * MANY)['get']
     server.side.keystone.restart()
     server.side.forget()
-    return _counted(server, lambda: server.send(requests, MANY))
+    return _counted(server, lambda: load.once([server.url], requests, MANY))
 
 
 def _counted(server, send):

@@ -4,7 +4,6 @@
 
 import concurrent.futures
 import contextlib
-import os
 import pathlib
 import tempfile
 
@@ -22,7 +21,6 @@ from patchset.services import server
 # More threads would not do: stock then answers with what another request has
 # left on its thread, such as a role that is gone.
 PROCESSES = 2
-_PROCESSORS = os.sched_getaffinity(0)
 
 
 class Side:
@@ -88,25 +86,6 @@ def slices(sides, number, count):
     """The sides of a round in ``count`` slices, in alternating order."""
     for slice_number in range(count):
         yield from turn(sides, number + slice_number)
-
-
-@contextlib.contextmanager
-def on_half(number):
-    """Run the block, and what it starts, on one half of the processors.
-
-    What other machines run in a cloud then takes no time from Keystone.
-
-    :param number: 0 or 1; a single processor is both
-    """
-    usual = os.sched_getaffinity(0)
-    ordered = sorted(_PROCESSORS)
-    middle = (len(ordered) + 1) // 2
-    halves = ordered[:middle], ordered[middle:] or ordered
-    os.sched_setaffinity(0, halves[number])
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, usual)
 
 
 def at_once(function, things):

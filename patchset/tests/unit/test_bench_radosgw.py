@@ -10,7 +10,6 @@ import testtools
 
 from bench import gateways
 from bench import radosgw
-from bench import rig
 from bench import runs
 from patchset.services import ceph
 
@@ -116,27 +115,6 @@ class KeysTestCase(testtools.TestCase):
         self.assertEqual(['one', 'other'] * 2 + ['one'], [k for k, _ in keys])
         self.assertEqual('/users/other/credentials/OS-EC2', keys[1][1])
         self.assertEqual(users, logins)
-
-
-class HalvesTestCase(testtools.TestCase):
-    def test_halves_of_the_processors(self):
-        usual = os.sched_getaffinity(0)
-        self.addCleanup(os.sched_setaffinity, 0, usual)
-        found = []
-        for number in (0, 1):
-            with rig.on_half(number):
-                found.append(os.sched_getaffinity(0))
-        self.assertEqual(usual, found[0] | found[1])
-        if len(usual) > 1:
-            self.assertEqual(set(), found[0] & found[1])
-        self.assertEqual(usual, os.sched_getaffinity(0))
-
-    def test_one_processor_is_both_halves(self):
-        only = {min(os.sched_getaffinity(0))}
-        self.useFixture(fixtures.MockPatchObject(rig, '_PROCESSORS', only))
-        for number in (0, 1):
-            with rig.on_half(number):
-                self.assertEqual(only, os.sched_getaffinity(0))
 
 
 class ConfigurationTestCase(testtools.TestCase):
