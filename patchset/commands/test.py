@@ -40,6 +40,7 @@ import time
 
 from patchset import arguments
 from patchset import errors
+from patchset import memory
 from patchset import progress
 from patchset import series
 from patchset import stopping
@@ -158,7 +159,7 @@ def run(args):
         for part in parts
     }
     total = results.Result()
-    with progress.no_silence():
+    with memory.temporary(), progress.no_silence():
         _need_packages(modules.values())
         for number, (part, module) in enumerate(modules.items(), 1):
             name = f'{part} ({number} of {len(modules)})'
