@@ -57,6 +57,9 @@ TOKENS = ('create_token', 'validate_token', 'validate_token_again')
 SERVICES, USERS = 3, 8
 _REGIONS = 9  # at most
 _FEW = 9  # nodes with two processes; of more, each has one
+# Seconds. With a delay, requests occupy all processes of a node for longer
+# than usual: it is busy, and must not be replaced by the near one.
+_CHECK_TIMEOUT = 120
 _ROLES = 'create_add_and_list_user_roles'
 
 
@@ -175,7 +178,12 @@ def started(plan, case):
         for name in ('stock', 'patched'):
             progress.step(f'starting the {name} cluster')
             wanted = arrangement(plan, case, name)
-            one = cluster.Cluster(plan.pin, wanted, options=plan.options)
+            one = cluster.Cluster(
+                plan.pin,
+                wanted,
+                options=plan.options,
+                check_timeout=_CHECK_TIMEOUT,
+            )
             sides.append(Side(name, stack.enter_context(one)))
         for side in sides:
             side.cluster.database.catch_up()

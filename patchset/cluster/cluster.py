@@ -30,15 +30,24 @@ class Cluster(group.Group):
     :param layout: a :class:`patchset.cluster.layout.Layout`
     :param port: TCP port of HAProxy; None selects a free one
     :param options: {section: {option: value}} for each keystone.conf
+    :param check_timeout: seconds until a health check of HAProxy fails
     :raises patchset.errors.Error: a server did not start
     """
 
-    def __init__(self, pin, layout, port=None, options=None):
+    def __init__(
+        self,
+        pin,
+        layout,
+        port=None,
+        options=None,
+        check_timeout=haproxy.CHECK_TIMEOUT,
+    ):
         super().__init__()
         self.pin = pin
         self.layout = layout
         self._port = port
         self._options = options or {}
+        self._check_timeout = check_timeout
         self._folder = None
         self._venv = None
         self._ports = []  # of the nodes
@@ -110,7 +119,12 @@ class Cluster(group.Group):
             )
         }
         self.balancer = self._stack.enter_context(
-            haproxy.HAProxy(self._folder, servers, self._port)
+            haproxy.HAProxy(
+                self._folder,
+                servers,
+                self._port,
+                check_timeout=self._check_timeout,
+            )
         )
 
     def _lead_far(self):

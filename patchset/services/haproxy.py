@@ -12,6 +12,7 @@ from patchset import waiting
 from patchset.services import server
 
 BACKEND = 'keystone'
+CHECK_TIMEOUT = 5  # seconds
 PATIENCE = 60  # seconds for a reload, and for state changes of servers
 _CONFIGURATION = """\
 global
@@ -25,7 +26,7 @@ defaults
     timeout connect 5s
     timeout client 60s
     timeout server 60s
-    timeout check 5s
+    timeout check {check_timeout}s
     retries 3
     option redispatch
     default-server inter 1s fall 2 rise 1
@@ -59,17 +60,26 @@ class HAProxy(server.Server):
     :param servers: {name: TCP port on 127.0.0.1}
     :param port: TCP port to listen on; None selects a free one
     :param path: path of the health checks
+    :param check_timeout: seconds until a health check fails
     """
 
     name = 'haproxy'
     users = ('haproxy', 'nobody')
     patience = 20
 
-    def __init__(self, folder=None, servers=(), port=None, path='/v3'):
+    def __init__(
+        self,
+        folder=None,
+        servers=(),
+        port=None,
+        path='/v3',
+        check_timeout=CHECK_TIMEOUT,
+    ):
         super().__init__(folder)
         self._servers = dict(servers)
         self._wanted = port
         self._path = path
+        self._check_timeout = check_timeout
         self._statistics = None
 
     @property
@@ -154,6 +164,7 @@ class HAProxy(server.Server):
             backend=BACKEND,
             port=self.port,
             path=self._path,
+            check_timeout=self._check_timeout,
             servers='\n'.join(lines),
             statistics=self._statistics,
         )
