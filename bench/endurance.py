@@ -49,20 +49,13 @@ def run(plan):
             cloud = Cloud(side)
             full = cloud.measure(seconds)
             found.add(side, (0,), full)
-            pause = pause_of(full['rate'], cloud.alone())
+            # Responses take about twice as long when others are under way.
+            pause = load.pause_of(
+                SHARE * full['rate'], CLIENTS, 2 * cloud.alone()
+            )
             for number in range(SLICES[plan.scale]):
                 found.add(side, (1 + number,), cloud.measure(seconds, pause))
     return found.points(medians=('pss', 'written'))
-
-
-def pause_of(rate, alone):
-    """The pause of each client between two requests, in milliseconds.
-
-    :param rate: answers per second without pauses
-    :param alone: milliseconds of a response to a single client
-    """
-    # Responses take about twice as long when others are under way.
-    return max(0, round(1000 * CLIENTS / (SHARE * rate) - 2 * alone))
 
 
 class Cloud:

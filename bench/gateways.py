@@ -9,6 +9,7 @@ from bench import client
 from bench import load
 from bench import population
 from bench import rig
+from bench import signing
 from patchset import paths
 from patchset import process
 from patchset import progress
@@ -23,19 +24,22 @@ class Gateway:
 
     :param side: a :class:`bench.rig.Side`
     :param cache: name of RadosGW's kind of cache
+    :param is_off: whether it has none
     :param server: a :class:`patchset.services.ceph.RadosGW`, running
     :param venv: the environment that has boto3
     :param accounts: list of :class:`bench.cloud.Account`
     """
 
-    def __init__(self, side, cache, server, venv, accounts):
+    def __init__(self, side, cache, is_off, server, venv, accounts):
         self.side = side
         #: address of its API of S3
         self.url = server.url
         self._bucket = f'{side.name}-{cache}'
+        self._is_off = is_off
         self._venv = venv
         self._accounts = accounts
         self._requests = {}
+        self._keys = []
 
     def keys(self, count) -> list:
         """Have the users make access keys: (access key, secret) of each."""
@@ -66,11 +70,47 @@ class Gateway:
 
     def prepare(self, kinds, keys, count):
         """Make what is read, and sign requests for :meth:`load`."""
-        self._requests = self.sign(kinds, self.keys(keys), count, make=True)
+        self._keys = self.keys(keys)
+        self._requests = self.sign(kinds, self._keys, count, make=True)
         for number, requests in enumerate(self._requests.values()):
             # What Keystone is asked is the same for each kind.
             count = USERS if number else keys
             load.once([self.url], requests[:count], USERS)
+
+    def asked(self, count) -> list:
+        """Requests that RadosGW sends to Keystone for S3 requests.
+
+        Without a cache, it issues a token for each of its requests.
+
+        :param count: number of S3 requests
+        :returns: list as :func:`bench.load.once` takes it
+        """
+        keystone = self.side.keystone
+        own = 2 * count if self._is_off else 1
+        callers = population.in_turn(
+            client.tokens(keystone, own), range(2 * count)
+        )
+        login = (
+            '',
+            '',
+            client.login(keystone).decode(),
+            'POST',
+            '/v3/auth/tokens',
+        )
+        owners = population.in_turn(self._accounts, self._keys)
+        keys = list(zip(owners, self._keys, strict=True))
+        found = []
+        for owner, (access, secret) in population.in_turn(keys, range(count)):
+            user = owner.credentials['OS_USER_ID']
+            for body, path in (
+                (signing.s3(access, secret).decode(), '/v3/s3tokens'),
+                ('', f'/v3/users/{user}/credentials/OS-EC2/{access}'),
+            ):
+                if self._is_off:
+                    found.append(login)
+                method = 'POST' if body else 'GET'
+                found.append((callers.pop(), '', body, method, path))
+        return found
 
     def load(self, kind, seconds, clients):
         """Send requests of a kind for some seconds.
@@ -134,6 +174,6 @@ def started(sides, caches, venv):
                 server = ceph.RadosGW(monitor, own, folder)
                 stack.enter_context(server)
                 found[side, cache] = Gateway(
-                    side, cache, server, venv, accounts
+                    side, cache, not size, server, venv, accounts
                 )
         yield found

@@ -3,7 +3,8 @@
 -- Requests of wrk, from a file with one on each line, as bench/load.py writes
 -- it. The second argument is the number of answers after which "answered" is
 -- printed; with 0, they are sent in turns until wrk ends. The third one is the
--- number of milliseconds that a connection waits before each request.
+-- number of milliseconds that a connection waits before each request, on
+-- average: no two connections must stay in step.
 
 local requests, at = {}, 0
 
@@ -22,7 +23,7 @@ function init(args)
    end
    local pause = tonumber(args[3])
    if pause > 0 then
-      function delay() return pause end
+      function delay() return math.random(0, 2 * pause) end
    end
    local left = tonumber(args[2])
    if left > 0 then

@@ -81,11 +81,21 @@ def validations(subjects, caller=None) -> list:
     return [(caller or one, one, '') for one in subjects]
 
 
+def pause_of(rate, clients, latency) -> int:
+    """The pause of each client for a rate of all, in milliseconds.
+
+    :param rate: requests per second
+    :param latency: milliseconds that a response takes
+    """
+    return max(0, round(1000 * clients / rate - latency))
+
+
 def during(url, requests, seconds, clients, pause=0) -> Answers:
     """Send requests in turns for some seconds.
 
     :param clients: number of requests under way at once
-    :param pause: milliseconds that a client waits before each request
+    :param pause: milliseconds that a client waits before each request, on
+        average
     :raises patchset.errors.Error: an answer was not a success
     """
     return _run([(url, requests)], clients, seconds, pause=pause)

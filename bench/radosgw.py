@@ -11,7 +11,9 @@ keeps that token and sends the two only, as the keys change. With the cache
 
 ``first``: 64 concurrent clients, each with a new key, after Keystone's
 processes and cache have been restarted. ``validations``: two clients validate
-50 tokens in turns, while the four get objects as fast as possible.
+50 tokens in turns, while Keystone receives the requests that RadosGW sends for
+objects, as many per second on both sides as in the last ``get`` of stock. They
+are sent without RadosGW, since it and Ceph would need most of the processors.
 
 Passwords are hashed with 12 bcrypt rounds, the default of Keystone, and
 patched Keystone caches successful checks for a minute. ``hashed``: objects are
@@ -21,6 +23,7 @@ The CPU time of Keystone's processes is divided by the number of S3 requests.
 """
 
 import concurrent.futures
+import math
 import os
 import pathlib
 
@@ -42,6 +45,7 @@ PACKAGES = 'radosgw'  # profile of bindep.txt, which nothing else needs
 KINDS = ('get', 'put', 'list')
 FIRST, VALIDATIONS, HASHED = 'first', 'validations', 'hashed'
 CACHES = {'off': 0, 'one': 1, 'on': 10_000}  # entries; the last is usual
+_ASKING = ('off', 'one')  # those with requests to Keystone for each
 SECONDS = {'small': 5, 'full': 10}  # four clients wait a second each
 REPEATS = {'small': 2, 'full': 6}
 FIRSTS = {'small': 1, 'full': 3}  # rounds of new clients
@@ -78,12 +82,14 @@ def run(plan):
         }
         seconds, repeats = SECONDS[plan.scale], REPEATS[plan.scale]
         loads = [
-            (kind, cache) for cache in CACHES for kind in (*KINDS, VALIDATIONS)
+            *((kind, cache) for cache in CACHES for kind in KINDS),
+            *((VALIDATIONS, cache) for cache in _ASKING),
         ]
         for (kind, cache), side in rig.rounds(sides, range(repeats), loads):
             one = measure, servers[side, cache], kind, seconds
             if kind == VALIDATIONS:
-                one = beside, servers[side, cache], tokens[side], seconds
+                rate = found.measured['get', cache]['stock'][-1]['rate']
+                one = beside, servers[side, cache], tokens[side], rate, seconds
             found.measure(side, (kind, cache), *one)
         _restart(sides, 0)
         for kind, side in rig.rounds(sides, range(repeats), (HASHED,)):
@@ -168,27 +174,34 @@ def _summed(answers):
     return {**answers.measure(), 'p95': answers.percentile(95)}
 
 
-def beside(server, tokens, seconds):
-    """Validations without, and then with, requests of S3 beside them.
+def beside(server, tokens, rate, seconds):
+    """Validations without, and then with, those of RadosGW beside them.
 
     :param tokens: what :func:`bench.client.exchanged` gave
+    :param rate: S3 requests per second
     :returns: what :func:`_summed` gives of the latter, and as ``alone`` of the
-        former
+        former; ``s3`` is the rate that was reached
     """
     caller, *subjects = tokens
     requests = load.validations(subjects, caller)
+    count = math.ceil(rate * seconds)
+    others = server.asked(count)
+    of_each = len(others) / count
+    url = server.side.url
+    latency = load.once([url], others[: _SIGNED // 10], 1).measure()['p50']
+    pause = load.pause_of(of_each * rate, MANY, latency)
 
     def validate():
-        return _summed(
-            load.during(server.side.url, requests, seconds, VALIDATING)
-        )
+        return _summed(load.during(url, requests, seconds, VALIDATING))
 
     alone = validate()
     with concurrent.futures.ThreadPoolExecutor() as pool:
         # A little longer, so that it is there to the end.
-        others = pool.submit(server.load, 'get', seconds + 1, CLIENTS)
+        asking = pool.submit(
+            load.during, url, others, seconds + 1, MANY, pause
+        )
         found = validate()
-        s3 = others.result().rate
+        s3 = asking.result().rate / of_each
     return {**found, 'alone': alone, 's3': s3}
 
 
@@ -197,10 +210,10 @@ def points(found):
 
     :param found: a :class:`bench.runs.Runs` by kind and cache
     :returns: what :meth:`bench.runs.Runs.points` gives, with the medians of
-        ``p95`` and, but for validations, ``cpu``; for validations
+        ``p95`` and, but for validations, ``cpu``; for validations ``s3``, and
         ``of_alone``, the share that is left
     """
-    points = found.points(medians=('p95', 'cpu'))
+    points = found.points(medians=('p95', 'cpu', 's3'))
     for point in points:
         for side in summary.sides(point):
             done = point[side]['runs']
@@ -214,6 +227,7 @@ def points(found):
 text = table.of_sides(
     ('load', 'kind'), 'cache', table.SIDE, table.RATE, *table.BY_STOCK,
     *table.times('{:.1f}', ('p50', 'p95', 'p99')),
-    ('CPU ms', 'cpu', '{:.1f}'), ('left', 'of_alone', table.percent),
+    ('CPU ms', 'cpu', '{:.1f}'), ('S3/s', 's3', table.rate),
+    ('left', 'of_alone', table.percent),
     table.RUNS,
 )  # fmt: skip

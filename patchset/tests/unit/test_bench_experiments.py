@@ -147,7 +147,7 @@ class ExperimentsTestCase(testtools.TestCase):
             [
                 pause
                 for rate in rates
-                for pause in (0, *4 * [endurance.pause_of(rate, 5)])
+                for pause in (0, *4 * [load.pause_of(0.7 * rate, 16, 10)])
             ],
             pauses,
         )
@@ -155,13 +155,14 @@ class ExperimentsTestCase(testtools.TestCase):
 
     def test_pause_of_a_client(self):
         # 700 per second are 16 in 22.9 ms, of which responses take 2.
-        self.assertEqual(21, endurance.pause_of(1000, 1))
-        self.assertEqual(0, endurance.pause_of(100_000, 1))
+        self.assertEqual(14, load.pause_of(1000, 16, 2))
+        self.assertEqual(0, load.pause_of(100_000, 16, 2))
 
     def test_radosgw(self):
         gateway = mock.Mock(side=self.sides[0], url=self.sides[0].url)
         gateway.load.return_value = self.answers(gateway.url)
         gateway.sign.return_value = {'get': []}
+        gateway.asked = lambda count: 4 * count * [()]
 
         @contextlib.contextmanager
         def started(sides, caches, venv):
@@ -174,8 +175,8 @@ class ExperimentsTestCase(testtools.TestCase):
         self.patch(radosgw.system, 'ensure', lambda *_: None)
         self.patch(radosgw, 'of_workers', lambda keystone: 1)
         points = self.run_experiment(radosgw)
-        self.assertEqual([1] * 15, [one['ratio'] for one in points])
-        self.assertEqual(32, len(radosgw.text(points).splitlines()))
+        self.assertEqual([1] * 14, [one['ratio'] for one in points])
+        self.assertEqual(30, len(radosgw.text(points).splitlines()))
 
     def test_each_side_against_itself(self):
         self.patch(events, 'keep', lambda *_: 100)

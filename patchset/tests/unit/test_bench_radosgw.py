@@ -13,6 +13,8 @@ from bench import radosgw
 from bench import runs
 from patchset.services import ceph
 
+_TOKENS = '/v3/auth/tokens'
+
 
 class _User(str):
     """An account with the id of its user."""
@@ -57,8 +59,10 @@ class PointsTestCase(testtools.TestCase):
     def test_text(self):
         lines = radosgw.text(self.points).splitlines()
         self.assertEqual(6, len(lines))
-        self.assertRegex(lines[3], r'^get +off +patched +50.0 +3.50 .* 9.0 +-')
-        self.assertRegex(lines[5], r'^validations +off .* - +80.0 % +1$')
+        self.assertRegex(
+            lines[3], r'^get +off +patched +50.0 +3.50 .* 9.0 +- +-'
+        )
+        self.assertRegex(lines[5], r'^validations +off .* - +30.0 +80.0 % +1$')
 
 
 class ProcessorTestCase(testtools.TestCase):
@@ -108,13 +112,62 @@ class KeysTestCase(testtools.TestCase):
         users = [_User('one'), _User('other')]
         side = types.SimpleNamespace(name='stock')
         server = types.SimpleNamespace(url='http://127.0.0.1:1')
-        gateway = gateways.Gateway(side, 'off', server, None, users)
+        gateway = gateways.Gateway(side, 'off', True, server, None, users)
 
         keys = gateway.keys(5)
 
         self.assertEqual(['one', 'other'] * 2 + ['one'], [k for k, _ in keys])
         self.assertEqual('/users/other/credentials/OS-EC2', keys[1][1])
         self.assertEqual(users, logins)
+
+
+class AskedTestCase(testtools.TestCase):
+    def gateway(self, is_off):
+        self.useFixture(
+            fixtures.MockPatchObject(
+                gateways.client,
+                'tokens',
+                lambda _, count: [f'token {one}' for one in range(count)],
+            )
+        )
+        self.useFixture(
+            fixtures.MockPatchObject(gateways.client, 'login', lambda _: b'{}')
+        )
+        users = [_User('one'), _User('other')]
+        side = types.SimpleNamespace(name='stock', keystone=None)
+        server = types.SimpleNamespace(url='http://127.0.0.1:1')
+        gateway = gateways.Gateway(side, 'x', is_off, server, None, users)
+        self.useFixture(
+            fixtures.MockPatchObject(
+                gateway, 'keys', lambda count: [('key', 's')] * count
+            )
+        )
+        self.useFixture(
+            fixtures.MockPatchObject(gateway, 'sign', lambda *_, **__: {})
+        )
+        gateway.prepare([], 3, 0)
+        return gateway
+
+    def test_off_has_a_token_issued_for_each(self):
+        found = self.gateway(True).asked(3)
+        self.assertEqual(12, len(found))
+        self.assertEqual(6, found.count(('', '', '{}', 'POST', _TOKENS)))
+        callers = {one[0] for one in found if one[0]}
+        self.assertEqual(6, len(callers))
+
+    def test_one_uses_the_same_token(self):
+        found = self.gateway(False).asked(3)
+        self.assertEqual(['token 0'] * 6, [one[0] for one in found])
+        self.assertEqual(
+            [
+                ('POST', '/v3/s3tokens'),
+                ('GET', '/v3/users/one/credentials/OS-EC2/key'),
+                ('POST', '/v3/s3tokens'),
+                ('GET', '/v3/users/other/credentials/OS-EC2/key'),
+            ],
+            [one[3:] for one in found[:4]],
+        )
+        self.assertIn('"signature"', found[0][2])
 
 
 class ConfigurationTestCase(testtools.TestCase):
