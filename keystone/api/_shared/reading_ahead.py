@@ -18,14 +18,11 @@ from keystone.common.cache import read_ahead
 
 
 def of_access_key(method: Callable) -> Callable:
-    """Decorate a method of a resource that handles an access key.
-
-    The key is the argument ``credential_id``, or in the body of the request.
-    """
+    """Decorate a method of a resource that verifies a signature."""
 
     @functools.wraps(method)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        access = kwargs.get('credential_id') or _access()
+        access = _access()
         if not isinstance(access, str):
             return method(*args, **kwargs)
         with _reading(access):

@@ -9,6 +9,7 @@ refer to the target, the decision is reused for all targets.
 """
 
 from collections.abc import Iterator
+import hashlib
 from typing import Any
 
 from oslo_policy import policy
@@ -31,12 +32,12 @@ _KINDS = frozenset(
 class Decisions:
     """The decisions about one caller, reused while they are valid.
 
-    :param credentials: the caller's
+    :ivar credentials: the caller's
         :class:`keystone.common.context.RequestContext`
     """
 
     def __init__(self, credentials: Any) -> None:
-        self._credentials = credentials
+        self.credentials = credentials
         self._version: object = None
         self._allowed: set = set()
         self._uses: dict[str, tuple[bool, bool]] = {}
@@ -58,13 +59,18 @@ class Decisions:
         if action not in uses:
             uses[action] = _uses(action, rules)
         is_pure, uses_target = uses[action]
-        key = action, target if uses_target else None
+        # A digest, as the target may contain secrets.
+        key = action, _digest(target) if uses_target else None
         if key in allowed:
             return True
-        enforcer._enforce(self._credentials, action, dict(target))
+        enforcer._enforce(self.credentials, action, dict(target))
         if is_pure and rules.version is version:
             allowed.add(key)
         return True
+
+
+def _digest(target: tuple) -> bytes:
+    return hashlib.blake2b(repr(target).encode(), digest_size=20).digest()
 
 
 def _uses(action: str, rules: policy.Enforcer) -> tuple[bool, bool]:

@@ -8,6 +8,7 @@ response. Other requests bypass the cache.
 """
 
 from collections.abc import Callable
+import re
 from typing import Any
 
 from keystone.token.validation_cache import cache
@@ -117,6 +118,13 @@ class Inquiry:
         environ = self.environ
         return type(self), *[environ.get(name) for name in _KEYED]
 
+    def accepts(self, credentials: Any) -> bool:
+        """Whether a caller with these credentials is answered from records.
+
+        :param credentials: a :class:`keystone.common.context.RequestContext`
+        """
+        return True
+
     def decision(self, record: records.Record) -> tuple[str, tuple]:
         """The policy rule to enforce, and its target as pairs.
 
@@ -159,5 +167,19 @@ class Validation(Inquiry):
         return cache.RECORDS.body(record, not self.environ.get('QUERY_STRING'))
 
 
-#: The kinds of requests by path, as passed by the server.
-KINDS: dict[str, Callable[[dict], Any]] = {'/v3/auth/tokens': Validation}
+#: The kinds of requests, by pattern of the path as passed by the server.
+KINDS: dict[re.Pattern[str], Callable[[dict], Any]] = {
+    re.compile('/v3/auth/tokens'): Validation
+}
+
+#: Name of the item in the WSGI environment of a request that is processed
+#: normally: the :class:`Inquiry` that could not be answered.
+KEY = 'keystone.validation_cache.inquiry'
+
+
+def kind_of(path: str) -> Callable[[dict], Any] | None:
+    """The kind of requests with this path, if they can be answered."""
+    for pattern, kind in KINDS.items():
+        if pattern.fullmatch(path):
+            return kind
+    return None

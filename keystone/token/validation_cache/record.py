@@ -153,6 +153,19 @@ class Record:
         return cls(**msgpackutils.loads(packed))
 
 
+def of_facts(trace: facts.Trace, now: float, head: bytes) -> Record:
+    """Create a record that is not that of a token.
+
+    :param now: seconds since the epoch, before anything was read
+    :param head: the response body
+    """
+    prints = b''.join([fact.fingerprint for fact in trace.facts.values()])
+    return Record(
+        trace.facts, prints, now, trace.until, None, b'', head, b'', None,
+        None, ('', None),
+    )  # fmt: skip
+
+
 def make(
     trace: facts.Trace,
     token: Any,

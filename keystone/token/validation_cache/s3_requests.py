@@ -12,6 +12,7 @@ from collections.abc import Callable
 import contextlib
 import io
 import json
+import re
 import secrets
 from typing import Any
 
@@ -167,4 +168,4 @@ def recording(
     )
 
 
-inquiry.KINDS['/v3/s3tokens'] = SignedRequest
+inquiry.KINDS[re.compile('/v3/s3tokens')] = SignedRequest

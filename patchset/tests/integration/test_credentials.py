@@ -51,7 +51,10 @@ class CredentialsTestCase(keystones.KeystonesTestCase):
         return access, secret
 
     def check(self, node, key):
-        """Status of a request that is signed with a key, for S3 and EC2."""
+        """Status of a request that is signed with a key, for S3 and EC2.
+
+        Its secret is what Keystone tells if it accepts the key, only then.
+        """
         one, other = (
             node.ask('POST', path, self.caller, sign(*key)).status
             for path, sign in (
@@ -60,6 +63,12 @@ class CredentialsTestCase(keystones.KeystonesTestCase):
             )
         )
         self.assertEqual(one, other)
+        found = node.ask('GET', f'{self.path}/{key[0]}', self.caller)
+        is_known = (
+            found.status == http.client.OK
+            and found.body['credential']['secret'] == key[1]
+        )
+        self.assertEqual(one == http.client.OK, is_known)
         return one
 
     def run_rounds(self, clients, rounds, pause):

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import http.client
-
 import fixtures
 
 from keystone.common.cache import read_ahead
@@ -39,23 +37,6 @@ class ReadAheadWorkTests(test_round_trips.RoundTripsMixin, s3_base.S3TestCase):
         # where there is a record of the key.
         found = self.count(self.ask)
         self.assertIn(found, (['get_many'], ['get_many'] * 2))
-
-    def test_secret(self):
-        path = (
-            f'/users/{self.owner["id"]}/credentials/OS-EC2/'
-            f'{self.blob["access"]}'
-        )
-
-        found = self.count(
-            lambda: self.elsewhere(
-                self.get,
-                path,
-                token=self.caller,
-                expected_status=http.client.OK,
-            )
-        )
-
-        self.assertEqual(['get_many'] * 2, found)
 
     def test_password(self):
         found = self.count(

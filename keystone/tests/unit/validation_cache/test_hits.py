@@ -86,7 +86,7 @@ class HitTests(base.ValidationCacheTestCase):
             held = repr((key, record.packed(), record.keys)).encode()
             self.assertNotIn(self.token.encode(), held)
             if record.caller is not None:
-                credentials = record.caller._credentials
+                credentials = record.caller.credentials
                 self.assertNotIn(self.token, repr(vars(credentials)))
 
     def test_nothing_is_shared_in_the_clear(self):

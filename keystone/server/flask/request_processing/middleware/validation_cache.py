@@ -36,7 +36,7 @@ class ValidationCacheMiddleware:
         self.cache = cache.RECORDS
 
     def __call__(self, environ: dict, start_response: Any) -> Any:
-        kind = inquiry.KINDS.get(environ.get('PATH_INFO', ''))
+        kind = inquiry.kind_of(environ.get('PATH_INFO', ''))
         if kind is None:
             return self._app(environ, start_response)
         try:
@@ -85,23 +85,23 @@ class ValidationCacheMiddleware:
         if body is None:
             return None
         found = self._headers.of(asked.surroundings, asked.token, len(body))
-        if found is None or not self._is_allowed(
-            caller, asked.caller.token, *asked.decision(subject)
-        ):
+        if found is None or not self._is_allowed(asked, caller, subject):
             return None
         is_head = asked.environ['REQUEST_METHOD'] == 'HEAD'
         return found, [b'' if is_head else body]
 
     def _is_allowed(
-        self, caller: Any, token: str, action: str, target: tuple
+        self, asked: inquiry.Inquiry, caller: Any, subject: Any
     ) -> bool:
         if caller.caller is None:
-            credentials = _credentials(token)
+            credentials = _credentials(asked.caller.token)
             if credentials is None:
                 return False
             caller.caller = decisions.Decisions(credentials)
+        if not asked.accepts(caller.caller.credentials):
+            return False
         try:
-            return caller.caller.allow(action, target)
+            return caller.caller.allow(*asked.decision(subject))
         except Exception:
             # Normal processing rejects it.
             return False
@@ -117,6 +117,7 @@ class ValidationCacheMiddleware:
                 LOG.warning('Failed to keep headers: %s', type(error).__name__)
             return start_response(status, sent, *exc_info)
 
+        asked.environ[inquiry.KEY] = asked
         return self._app(asked.environ, learn)
 
 
