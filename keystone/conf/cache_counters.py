@@ -6,26 +6,15 @@ from oslo_config import cfg
 
 from keystone.conf import utils
 
-enabled = cfg.BoolOpt(
-    'enabled',
-    default=False,
-    help=utils.fmt(
-        """
-Count the lookups, misses and round trips of each cache region. The counters of
-a request are logged at debug level when it completes, and are also sent to
-`[cache_counters] statsd_host` if it is set. This adds a few microseconds to
-each lookup. When disabled, there is no overhead. Restart the process to apply
-a change.
-"""
-    ),
-)
-
 statsd_host = cfg.HostAddressOpt(
     'statsd_host',
     help=utils.fmt(
         """
-Host of the statsd server that receives the counters, in one UDP packet per
-request. If unset, or if `[cache_counters] enabled` is false, nothing is sent.
+Host of the statsd server that receives the counters of each request, in one
+UDP packet: the lookups, misses and round trips of each cache region, and
+others. They are also logged at debug level. Counting adds a few microseconds
+to each lookup. If unset, nothing is counted, and there is no overhead. Restart
+the process to apply a change.
 """
     ),
 )
@@ -43,7 +32,7 @@ statsd_host` is set.
 
 
 GROUP_NAME = __name__.split('.')[-1]
-ALL_OPTS = [enabled, statsd_host, statsd_port]
+ALL_OPTS = [statsd_host, statsd_port]
 
 
 def register_opts(conf):

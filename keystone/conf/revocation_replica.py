@@ -6,21 +6,6 @@ from oslo_config import cfg
 
 from keystone.conf import utils
 
-use_tree = cfg.BoolOpt(
-    'use_tree',
-    default=True,
-    help=utils.fmt(
-        """
-Check tokens against a copy of the revocation events that each worker process
-keeps in memory, synchronized with the database. The cost of a check does then
-not depend on the number of events. The copy takes about 100 bytes per event in
-each process. When disabled, each check queries the database for the events
-that may apply to the token. This has no effect if the `[revoke] driver` does
-not support incremental reads.
-"""
-    ),
-)
-
 max_events_in_memory = cfg.IntOpt(
     'max_events_in_memory',
     default=1000000,
@@ -28,13 +13,15 @@ max_events_in_memory = cfg.IntOpt(
     help=utils.fmt(
         """
 Maximum number of revocation events that each worker process keeps in memory,
-at about 100 bytes each. If the table has more, the process drops its copy,
-logs a warning, and queries the database at each check for the events that may
-apply to the token, until the number of events is down to 90% of this limit.
-These checks are slower, and slow down further as events accumulate. Monitor
-this warning: either tokens are being revoked in a loop, or the limit is too
-low. If set to 0, there is no limit. This has no effect unless `[revoke]
-use_tree` is enabled.
+at about 100 bytes each, synchronized with the database. Tokens are checked
+against this copy, so that the cost of a check does not depend on the number of
+events. If the table has more, the process drops its copy, logs a warning, and
+queries the database at each check for the events that may apply to the token,
+until the number of events is down to 90% of this limit. These checks are
+slower, and slow down further as events accumulate. Monitor this warning:
+either tokens are being revoked in a loop, or the limit is too low. If set to
+0, no events are kept in memory, and each check queries the database. This has
+no effect if the `[revoke] driver` does not support incremental reads.
 """
     ),
 )
@@ -56,8 +43,8 @@ minutes. Lower values cost more queries; if set to 0, each check queries the
 database. This is also how long tokens are still checked while the database is
 unreachable.
 Processes that do not share a cache query the database at each check,
-regardless of this option. This has no effect unless `[revoke] use_tree` is
-enabled.
+regardless of this option. This has no effect if `[revoke]
+max_events_in_memory` is 0.
 """
     ),
 )
@@ -73,8 +60,8 @@ were committed after events with a higher id. It must exceed the duration of
 the longest transaction that records an event. Clock differences do not matter.
 An event committed later than this may be found only after `[revoke]
 sync_interval`, and the tokens that it revokes may be accepted until then.
-Higher values make each query slightly more expensive. This has no effect
-unless `[revoke] use_tree` is enabled.
+Higher values make each query slightly more expensive. This has no effect if
+`[revoke] max_events_in_memory` is 0.
 """
     ),
 )
@@ -90,14 +77,13 @@ revocation events with the number in the database, and reloads all events if
 they differ. For up to this time, an event deleted by an operator still revokes
 tokens, and a token may be accepted whose event was committed an hour or more
 after it was recorded. Lower values count more often. If set to 0, events are
-not counted. This has no effect unless `[revoke] use_tree` is enabled.
+not counted. This has no effect if `[revoke] max_events_in_memory` is 0.
 """
     ),
 )
 
 GROUP_NAME = 'revoke'
 ALL_OPTS = [
-    use_tree,
     max_events_in_memory,
     sync_interval,
     sync_overlap,

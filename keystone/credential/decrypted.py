@@ -16,6 +16,10 @@ import keystone.conf
 
 CONF = keystone.conf.CONF
 
+# Maximum time (in seconds) that decrypted content is kept. This is also how
+# long content of a key file that was replaced in place is still used.
+_LIFETIME = 60
+
 # Characters of an encrypted blob. That of an access key with its secret has
 # about 400; longer ones, such as certificates, are not performance-critical.
 _LONGEST = 2048
@@ -41,9 +45,7 @@ class Decrypted:
 
     def _empty(self):
         return local_store.LocalStore(
-            self._most,
-            lambda: CONF.credential.decrypted_cache_time,
-            self._clock,
+            self._most, lambda: _LIFETIME, self._clock
         )
 
     def get(self, credential, decrypt):
@@ -87,11 +89,7 @@ class Decrypted:
 
 
 def _is_on():
-    return (
-        CONF.cache.enabled
-        and CONF.credential.caching
-        and CONF.credential.decrypted_cache_time
-    )
+    return CONF.cache.enabled and CONF.credential.caching
 
 
 def _stamp():

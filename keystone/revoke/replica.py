@@ -310,7 +310,7 @@ class EventReplica:
         """Whether the number of rows exceeds the limit."""
         bound = CONF.revoke.max_events_in_memory
         most = bound * _ENOUGH if self._is_crowded else bound
-        if not bound or rows <= most:
+        if rows <= most:
             self._is_crowded = False
             return False
         if not self._is_crowded:
@@ -519,10 +519,11 @@ class TokenCheck:
     def replica(self, driver):
         """The replica of a driver's events.
 
-        :returns: an :class:`EventReplica`; None if ``[revoke] use_tree`` is
-            false or the driver does not support incremental reads
+        :returns: an :class:`EventReplica`; None if ``[revoke]
+            max_events_in_memory`` is 0 or the driver does not support
+            incremental reads
         """
-        if not CONF.revoke.use_tree:
+        if not CONF.revoke.max_events_in_memory:
             self._tell(None, 'Querying revocation events for each token.')
             return None
         if not isinstance(driver, incremental.IncrementalRead):

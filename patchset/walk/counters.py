@@ -23,7 +23,7 @@ class Counters:
     def options(self):
         """Options of a Keystone that sends its counters: {name: value}."""
         host, port = self._socket.getsockname()
-        return {'enabled': True, 'statsd_host': host, 'statsd_port': port}
+        return {'statsd_host': host, 'statsd_port': port}
 
     def __enter__(self):
         self._thread.start()

@@ -38,9 +38,9 @@ _EMPTIED = (TRUTH, STOCK)  # before each step
 _BOUND = 1  # seconds that a node without the other's cache may lag
 SIDES = ('stock', 'patched')  # names of the databases
 _NOTHING_KEPT = {
-    'token': {'validation_cache': False},
+    'token': {'validation_cache_size': 0},
     'catalog': {'in_process_size': 0},
-    'revoke': {'use_tree': False},
+    'revoke': {'max_events_in_memory': 0},
 }
 _LAGGING = {
     'cache': {'expiration_time': _BOUND},

@@ -29,19 +29,13 @@ def check(commands):
 
 def _find():
     conf = CONF.token
-    if not conf.validation_cache:
+    if not conf.validation_cache_size:
         # Reported by the check of disabled features.
         return
     if not conf.caching:
         yield (
             findings.WARNING,
             'Validation results are not kept: [token] caching is off.',
-        )
-    if not conf.validation_cache_size:
-        yield (
-            findings.WARNING,
-            '[token] validation_cache_size is 0: worker processes keep no '
-            'validation results in memory.',
         )
     if _is_debugging():
         yield (

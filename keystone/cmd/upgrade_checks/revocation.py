@@ -24,7 +24,7 @@ def check(commands):
 
 
 def _find():
-    if not CONF.revoke.use_tree:
+    if not CONF.revoke.max_events_in_memory:
         # Reported by the check of disabled features.
         return
     if not _is_incremental():

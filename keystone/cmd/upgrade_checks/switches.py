@@ -15,18 +15,12 @@ _SWITCHES = (
         'the catalog of each user and project is read from the database',
     ),
     (
-        'credential',
-        'decrypted_cache_time',
-        'each signed request reads all credential keys and decrypts the '
-        'credential',
-    ),
-    (
         'revoke',
-        'use_tree',
+        'max_events_in_memory',
         'each validation reads revocation events from the database, which '
         'takes longer the more there are',
     ),
-    ('token', 'validation_cache', 'each validation is fully computed'),
+    ('token', 'validation_cache_size', 'each validation is fully computed'),
 )
 
 

@@ -2,8 +2,8 @@
 
 """Counters of cache usage per request.
 
-Nothing is counted unless ``[cache_counters] enabled`` is true when the process
-starts. Threads that work between requests count in the same way.
+Nothing is counted unless ``[cache_counters] statsd_host`` is set when the
+process starts. Threads that work between requests count in the same way.
 """
 
 import collections

@@ -149,9 +149,9 @@ class Records:
     @property
     def is_on(self) -> bool:
         return (
-            CONF.token.validation_cache
+            CONF.token.validation_cache_size > 0
             and CONF.token.caching
-            and CONF.revoke.use_tree
+            and CONF.revoke.max_events_in_memory > 0
             and shared.is_shared()
         )
 

@@ -142,7 +142,6 @@ class MetricsTestCase(test_contrib.StateTestCase):
         hit = 'keystone.cache.validation_cache.hit"'
         with Collectd() as collectd, memcached.Memcached() as cache:
             options = {
-                'enabled': True,
                 'statsd_host': '127.0.0.1',
                 'statsd_port': collectd.statsd_port,
             }

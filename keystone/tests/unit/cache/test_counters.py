@@ -19,7 +19,15 @@ class CountersTests(base.CacheTestCase):
 
     def setUp(self):
         super().setUp()
-        self.config_fixture.config(group='cache_counters', enabled=True)
+        self.server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.addCleanup(self.server.close)
+        self.server.bind(('127.0.0.1', 0))
+        self.server.settimeout(10)
+        self.config_fixture.config(
+            group='cache_counters',
+            statsd_host='127.0.0.1',
+            statsd_port=self.server.getsockname()[1],
+        )
         self.addCleanup(counters.report_to, None)
         self.name = 'one'
         self.process().read('other')
@@ -80,19 +88,9 @@ class CountersTests(base.CacheTestCase):
         self.assertEqual({}, counters.end())
 
     def test_statsd(self):
-        server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.addCleanup(server.close)
-        server.bind(('127.0.0.1', 0))
-        server.settimeout(10)
-        self.config_fixture.config(
-            group='cache_counters',
-            statsd_host='127.0.0.1',
-            statsd_port=server.getsockname()[1],
-        )
-
         cache_report.report(self.ask)({}, None)
 
-        lines = server.recv(65536).decode().splitlines()
+        lines = self.server.recv(65536).decode().splitlines()
         self.assertIn('keystone.cache.one.lookups:4|c', lines)
         self.assertIn(
             'keystone.cache.invalidation_region.round_trips:1|c', lines

@@ -108,8 +108,9 @@ def forget_records():
 @contextlib.contextmanager
 def no_records(config):
     """Have requests answered past all records."""
-    config.config(group='token', validation_cache=False)
+    size = config.conf.token.validation_cache_size
+    config.config(group='token', validation_cache_size=0)
     try:
         yield
     finally:
-        config.config(group='token', validation_cache=True)
+        config.config(group='token', validation_cache_size=size)

@@ -1068,14 +1068,6 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
         self.assertRevoked(events, user_id='one too many')
         self.assertEqual(9, events.status()['rows'])
 
-    def test_no_bound(self):
-        self.config(group='revoke', max_events_in_memory=0)
-        events = self.slow_replica()
-        self.assertValid(events, user_id='a')
-        self.load(events)
-        self.assertRevoked(events, user_id='first 0')
-        self.assertEqual(4, events.status()['rows'])
-
 
 class MatchingRowsTests(replica_base.ReplicaTestCase):
     """The rows that are read for one token are those that can matter."""

@@ -35,8 +35,8 @@ class RolesOnDemandTests(base.TokenTestCase):
         """Compare the token with the events, and do nothing else."""
         PROVIDERS.token_provider_api.check_revocation(self.token)
 
-    def assertLookedUp(self, use_tree):
-        self.config_fixture.config(group='revoke', use_tree=use_tree)
+    def assertLookedUp(self, most):
+        self.config_fixture.config(group='revoke', max_events_in_memory=most)
         self.revoke(user_id='another')
         self.revoke(role_id='another', user_id='another')
         self.check()
@@ -51,10 +51,10 @@ class RolesOnDemandTests(base.TokenTestCase):
         self.assertEqual(2, self.looked_up)
 
     def test_with_the_tree(self):
-        self.assertLookedUp(True)
+        self.assertLookedUp(1000)
 
     def test_without_the_tree(self):
-        self.assertLookedUp(False)
+        self.assertLookedUp(0)
 
     def test_the_values_name_the_roles(self):
         roles = revoke_model.build_token_values(self.token)['roles']

@@ -74,8 +74,8 @@ class TokenCheckTests(base.TokenTestCase):
         self.manager.revoke_by_user(self.values['user_id'])
         self.assertUserRevoked()
 
-    def test_use_tree_off_takes_the_path_of_the_driver(self):
-        self.config_fixture.config(group='revoke', use_tree=False)
+    def test_no_events_in_memory_takes_the_path_of_the_driver(self):
+        self.config_fixture.config(group='revoke', max_events_in_memory=0)
         self.useFixture(
             fixtures.MonkeyPatch(
                 'keystone.revoke.backends.incremental.SQLRead.read_events',
@@ -86,21 +86,25 @@ class TokenCheckTests(base.TokenTestCase):
         self.manager.revoke_by_user(self.values['user_id'])
         self.assertUserRevoked()
 
-    def test_counter_of_a_request_if_use_tree_is_off(self):
+    def test_counter_of_a_request_without_events_in_memory(self):
         self.addCleanup(counters.end)
-        self.config_fixture.config(group='revoke', use_tree=False)
+        self.config_fixture.config(group='revoke', max_events_in_memory=0)
         counters.begin()
         self.manager.check_token(self.values)
         self.assertEqual(1, counters.end()['revocation events', 'queried'])
 
     def test_switch_works_both_ways_without_a_restart(self):
-        for use_tree in (True, False, True):
-            self.config_fixture.config(group='revoke', use_tree=use_tree)
+        for most in (1000, 0, 1000):
+            self.config_fixture.config(
+                group='revoke', max_events_in_memory=most
+            )
             self.manager.check_token(self.values)
-        self.config_fixture.config(group='revoke', use_tree=False)
+        self.config_fixture.config(group='revoke', max_events_in_memory=0)
         self.manager.revoke_by_user(self.values['user_id'])
-        for use_tree in (True, False, True):
-            self.config_fixture.config(group='revoke', use_tree=use_tree)
+        for most in (1000, 0, 1000):
+            self.config_fixture.config(
+                group='revoke', max_events_in_memory=most
+            )
             self.assertUserRevoked()
 
     def test_driver_without_incremental_read_is_asked_for_each_token(self):

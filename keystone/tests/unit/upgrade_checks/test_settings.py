@@ -122,26 +122,21 @@ class SettingsTests(base.StatusTestCase):
         self.assertFine(results, CACHE, ANSWERS)
 
     def test_answers(self):
-        results = self.check(
-            token={'validation_cache_size': 0, 'caching': False},
-            DEFAULT={'debug': True},
-        )
+        results = self.check(token={'caching': False}, DEFAULT={'debug': True})
         self.assertFound(
-            results, ANSWERS, WARNING, '[token] caching is off',
-            'validation_cache_size is 0', 'debug is on',
-        )  # fmt: skip
+            results, ANSWERS, WARNING, '[token] caching is off', 'debug is on'
+        )
 
     def test_switches(self):
         results = self.check(
             catalog={'in_process_size': 0},
-            credential={'decrypted_cache_time': 0},
-            revoke={'use_tree': False, 'recount_interval': 0},
-            token={'validation_cache': False, 'validation_cache_size': 0},
+            revoke={'max_events_in_memory': 0, 'recount_interval': 0},
+            token={'validation_cache_size': 0},
         )
         self.assertFound(
             results, SWITCHES, WARNING, '[catalog] in_process_size is 0',
-            '[credential] decrypted_cache_time is 0',
-            '[revoke] use_tree is False', '[token] validation_cache is False',
+            '[revoke] max_events_in_memory is 0',
+            '[token] validation_cache_size is 0',
         )  # fmt: skip
         # What is off is not complained of twice.
         self.assertFine(results, LIFETIMES, EVENTS, ANSWERS)

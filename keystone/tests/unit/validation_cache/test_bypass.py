@@ -126,7 +126,7 @@ class KeptTests(base.ValidationCacheTestCase):
         self.assertEqual(0, self.cache.status()['entries'])
 
     def test_switched_off(self):
-        self.config_fixture.config(group='token', validation_cache=False)
+        self.config_fixture.config(group='token', validation_cache_size=0)
 
         self.assertOff()
 
@@ -143,7 +143,7 @@ class KeptTests(base.ValidationCacheTestCase):
         self.assertOff()
 
     def test_without_replica(self):
-        self.config_fixture.config(group='revoke', use_tree=False)
+        self.config_fixture.config(group='revoke', max_events_in_memory=0)
 
         self.assertOff()
 

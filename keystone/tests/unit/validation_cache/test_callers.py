@@ -171,7 +171,7 @@ class KnownCallersTests(base.ValidationCacheTestCase):
         )
 
     def test_without_the_validation_cache(self):
-        self.config_fixture.config(group='token', validation_cache=False)
+        self.config_fixture.config(group='token', validation_cache_size=0)
         self.validated.clear()
 
         self.call()

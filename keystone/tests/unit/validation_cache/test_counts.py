@@ -19,7 +19,6 @@ class CountsTests(base.ValidationCacheTestCase):
         self.server.settimeout(10)
         self.config_fixture.config(
             group='cache_counters',
-            enabled=True,
             statsd_host='127.0.0.1',
             statsd_port=self.server.getsockname()[1],
         )

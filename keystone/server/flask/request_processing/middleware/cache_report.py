@@ -19,7 +19,7 @@ def report(application):
     :param application: WSGI application
     :returns: WSGI application; unchanged if counting is disabled
     """
-    if not CONF.cache_counters.enabled:
+    if not CONF.cache_counters.statsd_host:
         return application
     counters.report_to(functools.partial(_tell, _statsd_client()))
 
@@ -42,19 +42,16 @@ def _tell(client, found):
             'Cache usage: %s',
             '; '.join(f'{name}: {", ".join(n)}' for name, n in caches.items()),
         )
-    if client is not None:
-        with client.pipeline() as packet:
-            for (cache, what), number in found.items():
-                name = f'{cache.replace(" ", "_")}.{what}'
-                if what in counters.MEASURES:
-                    packet.gauge(name, number)
-                else:
-                    packet.incr(name, number)
+    with client.pipeline() as packet:
+        for (cache, what), number in found.items():
+            name = f'{cache.replace(" ", "_")}.{what}'
+            if what in counters.MEASURES:
+                packet.gauge(name, number)
+            else:
+                packet.incr(name, number)
 
 
 def _statsd_client():
-    if not CONF.cache_counters.statsd_host:
-        return None
     # A dependency of oslo.middleware.
     import statsd
 
