@@ -3,7 +3,8 @@
 """Rate at which Keystone checks signed requests of other services.
 
 An object store sends ``POST /v3/s3tokens`` for each, a compute cloud ``POST
-/v3/ec2tokens``. Four clients use four credentials in turns; the caller is the
+/v3/ec2tokens``. An object store that verifies signatures itself reads the
+``secret``. Four clients use four credentials in turns; the caller is the
 admin.
 """
 
@@ -15,7 +16,9 @@ from bench import signing
 from bench import table
 
 TITLE = 'Cost of a signed request'
-KINDS = {'s3tokens': signing.s3, 'ec2tokens': signing.ec2}
+SIGNED = {'s3tokens': signing.s3, 'ec2tokens': signing.ec2}
+SECRET = 'secret'
+KINDS = (*SIGNED, SECRET)
 SECONDS = {'small': 1, 'full': 5}
 REPEATS = {'small': 6, 'full': 10}
 CLIENTS = 4
@@ -52,7 +55,14 @@ def measure(side, kind, keys, seconds):
     :param keys: list of (access key, secret)
     """
     caller = client.token(side.keystone)
-    requests = [(caller, '', KINDS[kind](*key).decode()) for key in keys]
+    if kind == SECRET:
+        user = client.about(side.keystone, caller)['user']['id']
+        path = f'/v3/users/{user}/credentials/OS-EC2'
+        requests = [
+            (caller, '', '', 'GET', f'{path}/{key}') for key, _ in keys
+        ]
+    else:
+        requests = [(caller, '', SIGNED[kind](*key).decode()) for key in keys]
     url = f'{side.keystone.url}/{kind}'
     return load.during(url, requests, seconds, CLIENTS).measure()
 

@@ -112,9 +112,9 @@ class ExperimentsTestCase(testtools.TestCase):
     def test_signed_requests(self):
         points = self.run_experiment(s3)
         self.assertEqual(
-            [4, 4], [one['patched']['of_stock'] for one in points]
+            [4, 4, 4], [one['patched']['of_stock'] for one in points]
         )
-        self.assertEqual(6, len(s3.text(points).splitlines()))
+        self.assertEqual(8, len(s3.text(points).splitlines()))
 
     def test_memory(self):
         self.patch(memory, 'of_workers', lambda side: _SIZES)

@@ -38,7 +38,7 @@ class S3TestCase(testtools.TestCase):
 
     def test_text(self):
         lines = s3.text(self.points).splitlines()
-        self.assertEqual(6, len(lines))
+        self.assertEqual(8, len(lines))
         self.assertRegex(
             lines[3],
             r'^s3tokens +patched +160.0 +300.0 % +200.0\.\.320.0 .* 3$',
