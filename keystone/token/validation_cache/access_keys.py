@@ -22,6 +22,7 @@ import keystone.conf
 from keystone.token.validation_cache import cache
 from keystone.token.validation_cache import inquiry
 from keystone.token.validation_cache import record as records
+from keystone.token.validation_cache import s3_requests
 
 CONF = keystone.conf.CONF
 PROVIDERS = provider_api.ProviderAPIs
@@ -82,7 +83,7 @@ class AccessKeyRequest(inquiry.Inquiry):
         )
 
     def body(self, record: records.Record) -> bytes | None:
-        secret = jsonutils.loads(self._credential['blob']).get('secret')
+        secret = s3_requests.loaded(self._credential).get('secret')
         return record.head.replace(_GAP, jsonutils.dump_as_bytes(secret))
 
 

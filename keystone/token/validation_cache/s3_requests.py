@@ -68,7 +68,7 @@ class SignedRequest(inquiry.Inquiry):
         credential = PROVIDERS.credential_api.get_credential(key)
         try:
             s3tokens.S3Resource._check_signature(
-                _loaded(credential), self._credentials
+                loaded(credential), self._credentials
             )
         except (exception.Error, ValueError):
             # Normal processing rejects it.
@@ -101,7 +101,8 @@ def _credentials(environ: dict) -> dict[str, str]:
     raise inquiry.Bypass('body')
 
 
-def _loaded(credential: dict[str, Any]) -> dict[str, Any]:
+def loaded(credential: dict[str, Any]) -> dict[str, Any]:
+    """The access key and the secret of a credential."""
     try:
         return jsonutils.loads(credential['blob'])
     except TypeError:
