@@ -94,6 +94,7 @@ class Inquiry:
     """A request that can be answered from two records.
 
     :param environ: WSGI environment
+    :ivar surroundings: all that the headers of the response may depend on
     :ivar caller: the requested record of the caller
     :ivar subject: the requested record that the response is made of
     :ivar token: the token to return as a header, or None
@@ -110,13 +111,9 @@ class Inquiry:
             if name.startswith(_TELLING):
                 raise Bypass('header')
         self.environ = environ
+        # Other middleware changes the environment, for example the scheme.
+        self.surroundings = type(self), *[environ.get(name) for name in _KEYED]
         self.caller = cache.Wanted(environ['HTTP_X_AUTH_TOKEN'])
-
-    @property
-    def surroundings(self) -> tuple:
-        """Everything that the headers of the response may depend on."""
-        environ = self.environ
-        return type(self), *[environ.get(name) for name in _KEYED]
 
     def accepts(self, credentials: Any) -> bool:
         """Whether a caller with these credentials is answered from records.

@@ -145,6 +145,10 @@ class AccessKeyTests(AccessKeyTestCase):
         self.assertNormal(HTTP_HOST='example:5000')
         other = self.assertRecorded(HTTP_HOST='example:5000')['links']['self']
         self.assertNotEqual(link, other)
+        https = {'HTTP_X_FORWARDED_PROTO': 'https'}
+        self.assertNormal(**https)
+        found = self.assertRecorded(**https)['links']['self']
+        self.assertEqual(link.replace('http:', 'https:'), found)
         self.config_fixture.config(public_endpoint='https://public')
         self.assertNormal()
         found = self.assertRecorded()['links']['self']

@@ -73,6 +73,15 @@ class HitTests(base.ValidationCacheTestCase):
         ):
             self.assertHit(**{name: value})
 
+    def test_forwarded(self):
+        # Other middleware changes the environment by these.
+        for name, value in (
+            ('HTTP_X_FORWARDED_PROTO', 'https'),
+            ('HTTP_X_FORWARDED_HOST', 'cloud.example'),
+        ):
+            self.assertNoHit(**{name: value})
+            self.assertHit(**{name: value})
+
     def test_access_rules_header(self):
         name = 'HTTP_OPENSTACK_IDENTITY_ACCESS_RULES'
         self.assertNoHit(**{name: '1'})
