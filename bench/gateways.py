@@ -3,6 +3,7 @@
 """RadosGW for both sides, and signed S3 requests."""
 
 import contextlib
+import itertools
 import json
 
 from bench import client
@@ -86,17 +87,11 @@ class Gateway:
         :returns: list as :func:`bench.load.once` takes it
         """
         keystone = self.side.keystone
-        own = 2 * count if self._is_off else 1
-        callers = population.in_turn(
-            client.tokens(keystone, own), range(2 * count)
+        callers = itertools.cycle(
+            client.tokens(keystone, 2 * count if self._is_off else 1)
         )
-        login = (
-            '',
-            '',
-            client.login(keystone).decode(),
-            'POST',
-            '/v3/auth/tokens',
-        )
+        body = client.login(keystone).decode()
+        login = '', '', body, 'POST', '/v3/auth/tokens'
         owners = population.in_turn(self._accounts, self._keys)
         keys = list(zip(owners, self._keys, strict=True))
         found = []
@@ -109,7 +104,7 @@ class Gateway:
                 if self._is_off:
                     found.append(login)
                 method = 'POST' if body else 'GET'
-                found.append((callers.pop(), '', body, method, path))
+                found.append((next(callers), '', body, method, path))
         return found
 
     def load(self, kind, seconds, clients):

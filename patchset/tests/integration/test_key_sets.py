@@ -3,38 +3,30 @@
 """Two Keystones whose Fernet keys differ, as after a failed distribution."""
 
 import http.client
-import pathlib
 import shutil
 import subprocess
 
-import fixtures
-import testtools
-
 from patchset import client
 from patchset import waiting
-from patchset.services import mariadb
-from patchset.services import memcached
 from patchset.test_parts import cloud
+from patchset.tests.integration import keystones
 
-_PASSWORD = 'of-both'
-_ADMIN = client.password(_PASSWORD)
 _LOOKS = 90  # seconds until a server has looked at the keys again
 _UNKNOWN = 'signs with a key that this node does not have'
 
 
-class KeySetTests(testtools.TestCase):
+class KeySetTests(keystones.KeystonesTestCase):
     """Both are told, and a rotation that would cut tokens is refused."""
 
     def setUp(self):
         super().setUp()
-        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        database = self.enterContext(mariadb.MariaDB())
-        cache = self.enterContext(memcached.Memcached())
+        cache = self.memcached()
+        # Unlike those of other tests, each has keys of its own.
         self.one, self.two = (
             self.enterContext(
                 cloud.keystone(
-                    folder / name, database=database.url('keystone'),
-                    cache=cache.url, password=_PASSWORD, processes=1,
+                    self.folder / name, database=self.database.url('keystone'),
+                    cache=cache, password=keystones.PASSWORD, processes=1,
                 )
             )
             for name in ('one', 'two')
@@ -78,7 +70,9 @@ class KeySetTests(testtools.TestCase):
             self.assertEqual(0, code, output)
 
     def token(self, node):
-        return client.Client(node.port).issue(_ADMIN, client.ADMIN_PROJECT)
+        return client.Client(node.port).issue(
+            keystones.ADMIN, client.ADMIN_PROJECT
+        )
 
     def accepts(self, token):
         """Whether the second node accepts a token."""

@@ -154,7 +154,7 @@ class ExperimentsTestCase(testtools.TestCase):
         self.assertEqual(12, len(endurance.text(points).splitlines()))
 
     def test_pause_of_a_client(self):
-        # 700 per second are 16 in 22.9 ms, of which responses take 2.
+        # 1,000 per second are 16 in 16 ms, of which responses take 2.
         self.assertEqual(14, load.pause_of(1000, 16, 2))
         self.assertEqual(0, load.pause_of(100_000, 16, 2))
 
