@@ -1,43 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import http.client
-import json
-import os
 import secrets
 
-import fixtures
 from oslo_serialization import jsonutils
 
-from keystone.common.cache import stores
 from keystone.common import provider_api
 from keystone.common import utils
-from keystone.credential.providers import fernet
 from keystone.tests import unit
-from keystone.tests.unit import ksfixtures
 from keystone.tests.unit.validation_cache import base
 
 PROVIDERS = provider_api.ProviderAPIs
 
 
-class AccessKeyTestCase(base.ValidationCacheTestCase):
+class AccessKeyTestCase(base.RecordTestCase):
     """Requests for an access key of an owner."""
 
     def setUp(self):
         super().setUp()
-        self.useFixture(
-            ksfixtures.KeyRepository(
-                self.config_fixture, 'credential', fernet.MAX_ACTIVE_KEYS
-            )
-        )
-        self.owner = unit.create_user(PROVIDERS.identity_api, self.domain_id)
         self.blob, credential = unit.new_ec2_credential(
             self.owner['id'], self.project_id
         )
         self.key_id = credential['id']
         PROVIDERS.credential_api.create_credential(self.key_id, credential)
         self.use(self.blob['access'])
-        self.read()
-        self.read()
+        self.inquire()
+        self.inquire()
 
     def use(self, access, user_id=None):
         """Have the next requests ask for this key."""
@@ -46,31 +34,6 @@ class AccessKeyTestCase(base.ValidationCacheTestCase):
 
     def arguments(self, **more):
         return {'PATH_INFO': self.path, 'HTTP_X_SUBJECT_TOKEN': None, **more}
-
-    def read(self, **more):
-        return self.ask(**self.arguments(**more))
-
-    def read_past(self, **more):
-        return self.ask_past(**self.arguments(**more))
-
-    def assertRecorded(self, hit=2, **more):
-        """A request is answered from records, as normally."""
-        asked = self.asked
-        with self.counted(hit=hit):
-            answer = self.read(**more)
-        self.assertEqual(asked, self.asked)
-        self.assertEqual('200 OK', answer[0])
-        self.assertSame(self.read_past(**more), answer)
-        return json.loads(answer[2])['credential']
-
-    def assertNormal(self, status=http.client.OK, **more):
-        """A request is processed normally."""
-        asked = self.asked
-        answer = self.read(**more)
-        self.assertEqual(asked + 1, self.asked)
-        self.assertEqual(str(int(status)), answer[0].partition(' ')[0])
-        self.assertSame(self.read_past(**more), answer)
-        return answer
 
     def update(self, **blob):
         """Change the blob of the credential."""
@@ -83,32 +46,22 @@ class AccessKeyTestCase(base.ValidationCacheTestCase):
 class AccessKeyTests(AccessKeyTestCase):
     """What a record is used for."""
 
+    def assertLinked(self, **more):
+        """A request is answered from records: the link to itself."""
+        return self.assertRecorded(**more)['credential']['links']['self']
+
     def test_all_of_it(self):
-        found = self.assertRecorded()
+        found = self.assertRecorded()['credential']
         self.assertEqual(self.blob['secret'], found['secret'])
         self.assertEqual(self.blob['access'], found['access'])
         self.assertEqual(self.project_id, found['tenant_id'])
         self.assertTrue(found['links']['self'].endswith(self.path))
 
     def test_another_process(self):
-        self.cache.clear()
-        with self.counted(shared_hit=2):
-            answer = self.read()
-        self.assertSame(self.read_past(), answer)
+        self.assertSharedHit()
 
     def test_one_round_trip(self):
-        asked = []
-        get_many = stores.ProcessStore.get_many
-
-        def note(store, keys):
-            asked.append(keys)
-            return get_many(store, keys)
-
-        self.useFixture(
-            fixtures.MockPatchObject(stores.ProcessStore, 'get_many', note)
-        )
-        self.read()
-        self.assertEqual(1, len(asked))
+        self.assertOneRoundTrip()
 
     def test_no_record_has_the_secret(self):
         found = [
@@ -122,7 +75,8 @@ class AccessKeyTests(AccessKeyTestCase):
         for secret in (secrets.token_hex(16), 'ä"\\\1', None):
             self.update(secret=secret)
             self.assertNormal()
-            self.assertEqual(secret, self.assertRecorded()['secret'])
+            found = self.assertRecorded()['credential']
+            self.assertEqual(secret, found['secret'])
 
     def test_deleted_key(self):
         PROVIDERS.credential_api.delete_credential(self.key_id)
@@ -141,17 +95,17 @@ class AccessKeyTests(AccessKeyTestCase):
         self.assertNormal(http.client.NOT_FOUND)
 
     def test_link(self):
-        link = self.assertRecorded()['links']['self']
+        link = self.assertLinked()
         self.assertNormal(HTTP_HOST='example:5000')
-        other = self.assertRecorded(HTTP_HOST='example:5000')['links']['self']
+        other = self.assertLinked(HTTP_HOST='example:5000')
         self.assertNotEqual(link, other)
         https = {'HTTP_X_FORWARDED_PROTO': 'https'}
         self.assertNormal(**https)
-        found = self.assertRecorded(**https)['links']['self']
+        found = self.assertLinked(**https)
         self.assertEqual(link.replace('http:', 'https:'), found)
         self.config_fixture.config(public_endpoint='https://public')
         self.assertNormal()
-        found = self.assertRecorded()['links']['self']
+        found = self.assertLinked()
         self.assertEqual(f'https://public{self.path}', found)
 
     def test_delegated(self):
@@ -170,10 +124,10 @@ class AccessKeyTests(AccessKeyTestCase):
             app_cred_id=credential['id'], secret=credential['secret']
         )
         token = self.get_requested_token(auth)
-        expected = self.read_past(HTTP_X_AUTH_TOKEN=token)
+        expected = self.inquire_past(HTTP_X_AUTH_TOKEN=token)
         for _ in range(2):
             asked = self.asked
-            found = self.read(HTTP_X_AUTH_TOKEN=token)
+            found = self.inquire(HTTP_X_AUTH_TOKEN=token)
             self.assertEqual(asked + 1, self.asked)
             self.assertSame(expected, found)
         self.assertRecorded()
@@ -190,23 +144,10 @@ class AccessKeyTests(AccessKeyTestCase):
             self.assertEqual('404', answer[0].partition(' ')[0])
 
 
-class PolicyTests(AccessKeyTestCase):
+class PolicyTests(base.PolicyMixin, AccessKeyTestCase):
     """Who is allowed to read an access key."""
 
-    def config_overrides(self):
-        super().config_overrides()
-        folder = self.useFixture(fixtures.TempDir()).path
-        self.policy = os.path.join(folder, 'policy.yaml')
-        self.set_rule('@', 0)
-        self.config_fixture.config(
-            group='oslo_policy', policy_file=self.policy
-        )
-
-    def set_rule(self, rule, later):
-        with open(self.policy, 'w') as stream:
-            stream.write(f'"identity:ec2_get_credential": "{rule}"\n')
-        found = os.stat(self.policy).st_mtime + later
-        os.utime(self.policy, (found, found))
+    action = 'identity:ec2_get_credential'
 
     def test_denied(self):
         self.assertRecorded()
@@ -235,12 +176,6 @@ class PolicyTests(AccessKeyTestCase):
 class BypassTests(AccessKeyTestCase):
     """Requests that are processed normally, whatever the cache holds."""
 
-    def assertBypassed(self, reason, status=http.client.OK, **more):
-        before = self.cache.counts.copy()
-        self.assertNormal(status, **more)
-        found = self.cache.counts - before
-        self.assertEqual(1, found[f'bypass: {reason}'], found)
-
     def test_surroundings(self):
         self.assertBypassed('query', QUERY_STRING='a=b')
         self.assertBypassed('header', HTTP_X_SOMETHING='new')
@@ -261,5 +196,5 @@ class BypassTests(AccessKeyTestCase):
             self.path.replace('OS-EC2', 'OS-EC3'),
         ):
             with self.counted(hit=1):  # that of the caller
-                answer = self.read(PATH_INFO=path)
-            self.assertSame(self.read_past(PATH_INFO=path), answer)
+                answer = self.inquire(PATH_INFO=path)
+            self.assertSame(self.inquire_past(PATH_INFO=path), answer)

@@ -6,18 +6,13 @@ import hmac
 import http.client
 import io
 import json
-import os
 import secrets
 
-import fixtures
 from oslo_utils import timeutils
 
-from keystone.common.cache import stores
 from keystone.common import provider_api
 from keystone.common import utils
-from keystone.credential.providers import fernet
 from keystone.tests import unit
-from keystone.tests.unit import ksfixtures
 from keystone.tests.unit.validation_cache import base
 
 PROVIDERS = provider_api.ProviderAPIs
@@ -27,17 +22,11 @@ _PATH = '/v3/s3tokens'
 _DIFFERENT = ('audit_ids', 'expires_at', 'issued_at')
 
 
-class S3RequestTestCase(base.ValidationCacheTestCase):
+class S3RequestTestCase(base.RecordTestCase):
     """Signed requests of an owner, which the caller has verified."""
 
     def setUp(self):
         super().setUp()
-        self.useFixture(
-            ksfixtures.KeyRepository(
-                self.config_fixture, 'credential', fernet.MAX_ACTIVE_KEYS
-            )
-        )
-        self.owner = unit.create_user(PROVIDERS.identity_api, self.domain_id)
         self.owner_project = unit.new_project_ref(domain_id=self.domain_id)
         PROVIDERS.resource_api.create_project(
             self.owner_project['id'], self.owner_project
@@ -48,8 +37,8 @@ class S3RequestTestCase(base.ValidationCacheTestCase):
         }
         PROVIDERS.assignment_api.create_grant(self.role_id, **self.grant)
         self.access, self.secret = self.create_credential()
-        self.verify()
-        self.verify()
+        self.inquire()
+        self.inquire()
 
     def create_credential(self, **more):
         """Create a credential of the owner: access key and secret."""
@@ -85,33 +74,12 @@ class S3RequestTestCase(base.ValidationCacheTestCase):
             **more,
         }
 
-    def verify(self, body=None, **more):
-        return self.ask(**self.arguments(body, **more))
-
-    def verify_past(self, body=None, **more):
-        return self.ask_past(**self.arguments(body, **more))
-
     def assertSame(self, one, other):
         super().assertSame(_plain(one), _plain(other))
 
-    def assertVerified(self, hit=2):
-        """A request is answered from records, as normally."""
-        asked = self.asked
-        with self.counted(hit=hit):
-            answer = self.verify()
-        self.assertEqual(asked, self.asked)
-        self.assertEqual('200 OK', answer[0])
-        self.assertSame(self.verify_past(), answer)
-        return json.loads(answer[2])['token']
-
-    def assertNormal(self, status=http.client.OK, body=None, **more):
-        """A request is processed normally."""
-        asked = self.asked
-        answer = self.verify(body, **more)
-        self.assertEqual(asked + 1, self.asked)
-        self.assertEqual(str(int(status)), answer[0].partition(' ')[0])
-        self.assertSame(self.verify_past(body, **more), answer)
-        return answer
+    def assertVerified(self):
+        """A request is answered from records; the content of the token."""
+        return self.assertRecorded()['token']
 
 
 class S3RequestTests(S3RequestTestCase):
@@ -139,37 +107,27 @@ class S3RequestTests(S3RequestTestCase):
         self.assertIn('catalog', one)
 
     def test_another_process(self):
-        self.cache.clear()
-
-        with self.counted(shared_hit=2):
-            answer = self.verify()
-
-        self.assertSame(self.verify_past(), answer)
+        self.assertSharedHit()
 
     def test_one_round_trip(self):
-        asked = []
-        get_many = stores.ProcessStore.get_many
-
-        def note(store, keys):
-            asked.append(keys)
-            return get_many(store, keys)
-
-        self.useFixture(
-            fixtures.MockPatchObject(stores.ProcessStore, 'get_many', note)
-        )
-        self.verify()
-        self.assertEqual(1, len(asked))
+        self.assertOneRoundTrip()
 
     def test_wrong_signature(self):
         body = {'credentials': self.signed(secret='wrong')}
-        self.assertNormal(http.client.UNAUTHORIZED, json.dumps(body).encode())
+        self.assertNormal(
+            http.client.UNAUTHORIZED, body=json.dumps(body).encode()
+        )
         body['credentials']['token'] = 'no base64'
-        self.assertNormal(http.client.UNAUTHORIZED, json.dumps(body).encode())
+        self.assertNormal(
+            http.client.UNAUTHORIZED, body=json.dumps(body).encode()
+        )
 
     def test_key_of_another_user(self):
         body = {'credentials': self.signed(*self.create_credential())}
         body['credentials']['access'] = self.access
-        self.assertNormal(http.client.UNAUTHORIZED, json.dumps(body).encode())
+        self.assertNormal(
+            http.client.UNAUTHORIZED, body=json.dumps(body).encode()
+        )
 
     def test_deleted_key(self):
         PROVIDERS.credential_api.delete_credential(
@@ -247,21 +205,10 @@ class S3RequestTests(S3RequestTestCase):
             self.assertLess(before, self.cache.counts['not_kept: delegated'])
 
 
-class PolicyTests(S3RequestTestCase):
+class PolicyTests(base.PolicyMixin, S3RequestTestCase):
     """Who is allowed to have signatures verified."""
 
-    def config_overrides(self):
-        super().config_overrides()
-        folder = self.useFixture(fixtures.TempDir()).path
-        self.path = os.path.join(folder, 'policy.yaml')
-        self.set_rule('@', 0)
-        self.config_fixture.config(group='oslo_policy', policy_file=self.path)
-
-    def set_rule(self, rule, later):
-        with open(self.path, 'w') as stream:
-            stream.write(f'"identity:s3tokens_validate": "{rule}"\n')
-        found = os.stat(self.path).st_mtime + later
-        os.utime(self.path, (found, found))
+    action = 'identity:s3tokens_validate'
 
     def test_denied(self):
         self.assertVerified()
@@ -282,12 +229,6 @@ class PolicyTests(S3RequestTestCase):
 
 class BypassTests(S3RequestTestCase):
     """Requests that are processed normally, whatever the cache holds."""
-
-    def assertBypassed(self, reason, status=http.client.OK, **more):
-        before = self.cache.counts.copy()
-        self.assertNormal(status, **more)
-        found = self.cache.counts - before
-        self.assertEqual(1, found[f'bypass: {reason}'], found)
 
     def test_body(self):
         signed = self.signed()
