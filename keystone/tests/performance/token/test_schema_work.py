@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What it takes to look at the body of a request for a token."""
+"""What it takes to validate requests and responses by their schemas."""
 
 import fixtures
 from jsonschema import validators as of_jsonschema
 
+from keystone.api.validation import validators
 from keystone.auth import schema
 from keystone import exception
 from keystone.tests import unit
@@ -46,5 +47,30 @@ class SchemaWorkTests(unit.BaseTestCase):
                 schema.validate_issue_token_auth,
                 body,
             )
+
+        self.assertEqual([], self.made)
+
+    def test_api_methods(self):
+        """Their classes are created once, with what they add."""
+        limited = {'type': 'object', 'properties': {'limit': {'minimum': 2}}}
+        closed = {'type': 'object', 'additionalProperties': False}
+        for _ in range(2):
+            self.made.clear()
+            validators._SchemaValidator(limited).validate({'limit': '2'})
+            self.assertRaises(
+                exception.SchemaValidationError,
+                validators._SchemaValidator(limited, is_body=False).validate,
+                {'limit': '1'},
+            )
+            body = {'extra': 1}
+            self.assertRaises(
+                exception.SchemaValidationError,
+                validators._SchemaValidator(closed).validate,
+                body,
+            )
+            validators._SchemaValidator(
+                closed, relax_additional_properties=True
+            ).validate(body)
+            self.assertEqual({}, body)
 
         self.assertEqual([], self.made)
