@@ -3,9 +3,10 @@
 """Invalidation of the role assignments affected by a change.
 
 Upstream invalidates the computed assignments of all users at each change.
-Here, the key of values computed for one user in one scope contains an id of
-that user, and the key of any other list an id of all lists. A change renews
-the ids of the affected users and of the lists. It also renews the region id,
+Here, the key of values computed for one user contains an id of that user, ids
+of the groups given for the user, and, if it concerns more than one scope, an
+id of all projects and domains. The key of any other list contains an id of all
+lists. A change renews the ids that it affects. It also renews the region id,
 for other releases that only know that one.
 """
 
@@ -25,16 +26,18 @@ PROVIDERS = provider_api.ProviderAPIs
 # Largest group whose members are invalidated individually.
 _LARGEST_GROUP = 1000
 _LISTS = 'assignments: lists'
+_PROJECTS = 'assignments: projects'
+_SCOPES = ('project_id', 'domain_id', 'system')
 
 
-def _id_of_user(user_id: str) -> str:
-    return f'assignments: {user_id}'
+def _id_of(user_or_group_id: str) -> str:
+    return f'assignments: {user_or_group_id}'
 
 
 def kept_by_user(
     region: dogpile_region.CacheRegion,
 ) -> dogpile_region.CacheRegion:
-    """Add the ids of users to the keys of a region."""
+    """Add the ids of users and groups to the keys of a region."""
     generator = region.function_key_generator
 
     def of_function(namespace: str, function: Callable, **kwargs: Any) -> Any:
@@ -43,8 +46,9 @@ def kept_by_user(
 
         def key(*args: Any, **kwargs: Any) -> str:
             arguments = signature.bind(*args, **kwargs).arguments
-            ids = _manager(region).ids
-            return f'{generate(*args, **kwargs)}:{ids.read(_id(arguments))!r}'
+            read = _manager(region).ids.read
+            ids = ':'.join(repr(read(name)) for name in _ids(arguments))
+            return f'{generate(*args, **kwargs)}:{ids}'
 
         return key
 
@@ -52,13 +56,19 @@ def kept_by_user(
     return region
 
 
-def _id(arguments: dict[str, Any]) -> str:
-    """Name of the id for the arguments of a function."""
+def _ids(arguments: dict[str, Any]) -> tuple[str, ...]:
+    """Names of the ids for the arguments of a function."""
+    if 'role_ids' in arguments:
+        # Changes of implied roles invalidate the whole region.
+        return ()
     user_id = arguments.get('user_id') or arguments.get('trustor_id')
-    is_scoped = arguments.get('project_id') or arguments.get('domain_id')
-    if user_id and is_scoped and not arguments.get('include_names'):
-        return _id_of_user(user_id)
-    return _LISTS
+    if not user_id or arguments.get('include_names'):
+        return (_LISTS,)
+    ids = tuple(map(_id_of, (user_id, *arguments.get('group_ids', ()))))
+    is_of_one_scope = any(map(arguments.get, _SCOPES))
+    if is_of_one_scope and not arguments.get('include_subtree'):
+        return ids
+    return (*ids, _PROJECTS)
 
 
 def drop(
@@ -70,14 +80,9 @@ def drop(
     if user_id:
         _drop(region, (user_id,))
     elif group_id:
-        drop_members(region, group_id)
+        drop_group(region, group_id, members(group_id))
     else:
         region.invalidate()
-
-
-def drop_members(region: dogpile_region.CacheRegion, group_id: str) -> None:
-    """Invalidate values computed for the members of a group."""
-    drop_users(region, members(group_id))
 
 
 def members(group_id: str) -> list[str] | None:
@@ -103,28 +108,31 @@ def _federated(group_id: str) -> list[str]:
         return list(session.execute(query).scalars())
 
 
-def drop_users(
-    region: dogpile_region.CacheRegion, user_ids: list[str] | None
+def drop_group(
+    region: dogpile_region.CacheRegion,
+    group_id: str,
+    user_ids: list[str] | None,
 ) -> None:
-    """Invalidate values computed for users; everything, if there are many.
+    """Invalidate values computed for a group; everything, if it is large.
 
-    :param user_ids: None if unknown
+    :param user_ids: the members of the group, None if unknown
     """
     if user_ids is None or len(user_ids) > _LARGEST_GROUP:
         region.invalidate()
     else:
-        _drop(region, tuple(user_ids))
+        _drop(region, (group_id, *user_ids))
 
 
 def drop_lists(region: dogpile_region.CacheRegion) -> None:
     """Invalidate lists of projects, domains and assignments, but no roles."""
-    _drop(region, ())
+    after_write.invalidate(_Part(_manager(region), (_PROJECTS,)))
 
 
 def _drop(
-    region: dogpile_region.CacheRegion, user_ids: tuple[str, ...]
+    region: dogpile_region.CacheRegion, actor_ids: tuple[str, ...]
 ) -> None:
-    after_write.invalidate(_Part(_manager(region), user_ids))
+    ids = tuple(map(_id_of, actor_ids))
+    after_write.invalidate(_Part(_manager(region), ids))
 
 
 def _manager(region: dogpile_region.CacheRegion) -> Any:
@@ -134,15 +142,14 @@ def _manager(region: dogpile_region.CacheRegion) -> Any:
 class _Part:
     """A part of the region, with the interface of a region manager."""
 
-    def __init__(self, manager: Any, user_ids: tuple[str, ...]) -> None:
+    def __init__(self, manager: Any, names: tuple[str, ...]) -> None:
         self.REGION_KEY_PREFIX = manager.REGION_KEY_PREFIX
         self.is_region_key = manager.is_region_key
         self._manager = manager
-        self._user_ids = user_ids
+        self._names = names
 
     def invalidate_region(self) -> None:
         ids = self._manager.ids
-        for user_id in self._user_ids:
-            ids.write(_id_of_user(user_id))
-        ids.write(_LISTS)
+        for name in (*self._names, _LISTS):
+            ids.write(name)
         ids.write_keeping_base(self._manager.name)

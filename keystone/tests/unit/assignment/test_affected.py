@@ -35,6 +35,21 @@ class AffectedTests(test_v3.RestfulTestCase):
 
     def roles(self, user_id):
         """The roles of a user on the project, and whether they were read."""
+        roles, was_read = self.read(
+            PROVIDERS.assignment_api.get_roles_for_user_and_project,
+            user_id,
+            self.project_id,
+        )
+        return set(roles), was_read
+
+    def projects(self, user_id):
+        """The projects of a user, and whether they were read."""
+        projects, was_read = self.read(
+            PROVIDERS.assignment_api.list_projects_for_user, user_id
+        )
+        return {project['id'] for project in projects}, was_read
+
+    def read(self, function, *args, **kwargs):
         oslo_context.RequestContext(overwrite=True)
         statements = []
 
@@ -43,12 +58,10 @@ class AffectedTests(test_v3.RestfulTestCase):
 
         event.listen(sqlalchemy.Engine, 'before_cursor_execute', note)
         try:
-            roles = PROVIDERS.assignment_api.get_roles_for_user_and_project(
-                user_id, self.project_id
-            )
+            found = function(*args, **kwargs)
         finally:
             event.remove(sqlalchemy.Engine, 'before_cursor_execute', note)
-        return set(roles), bool(statements)
+        return found, bool(statements)
 
     def grant(self, role_id=None, **actor):
         PROVIDERS.assignment_api.create_grant(
@@ -64,11 +77,13 @@ class AffectedTests(test_v3.RestfulTestCase):
         """Demand that a change is seen for one user, and touches no other."""
         self.roles(self.user_id)
         self.roles(self.other['id'])
+        self.projects(self.other['id'])
         self.assertFalse(self.roles(self.other['id'])[1])
 
         change(*args, **kwargs)
 
         self.assertFalse(self.roles(self.other['id'])[1])
+        self.assertFalse(self.projects(self.other['id'])[1])
         return self.roles(self.user_id)[0]
 
     def test_grant(self):
@@ -138,12 +153,51 @@ class AffectedTests(test_v3.RestfulTestCase):
             PROVIDERS.resource_api.create_project(ref['id'], ref)
             PROVIDERS.resource_api.delete_project(ref['id'])
 
-        self.assertDrops(change)
+        self.roles(self.user_id)
+        change()
         self.assertFalse(self.roles(self.user_id)[1])
+
+    def test_inherited_on_a_new_project(self):
+        PROVIDERS.assignment_api.create_grant(
+            self.extra['id'],
+            user_id=self.user_id,
+            domain_id=self.domain_id,
+            inherited_to_projects=True,
+        )
+        ref = unit.new_project_ref(
+            domain_id=self.domain_id, parent_id=self.project_id
+        )
+
+        def subtree():
+            found, _was_read = self.read(
+                PROVIDERS.assignment_api.list_role_assignments,
+                user_id=self.user_id,
+                project_id=self.project_id,
+                include_subtree=True,
+                effective=True,
+            )
+            return {one['project_id'] for one in found}
+
+        self.assertEqual({self.project_id}, subtree())
+        self.assertNotIn(ref['id'], self.projects(self.user_id)[0])
+        PROVIDERS.resource_api.create_project(ref['id'], ref)
+
+        self.assertIn(ref['id'], self.projects(self.user_id)[0])
+        self.assertEqual({self.project_id, ref['id']}, subtree())
+
+    def test_projects_of_the_user(self):
+        ref = unit.new_project_ref(domain_id=self.domain_id)
+        PROVIDERS.resource_api.create_project(ref['id'], ref)
+        self.assertNotIn(ref['id'], self.projects(self.user_id)[0])
+        PROVIDERS.assignment_api.create_grant(
+            self.role_id, user_id=self.user_id, project_id=ref['id']
+        )
+
+        self.assertIn(ref['id'], self.projects(self.user_id)[0])
 
     def test_large_group_drops_everything(self):
         self.roles(self.user_id)
-        affected.drop_users(REGION, [str(one) for one in range(1001)])
+        affected.drop_group(REGION, 'g', [str(one) for one in range(1001)])
 
         self.assertTrue(self.roles(self.user_id)[1])
 
