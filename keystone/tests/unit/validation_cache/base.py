@@ -76,6 +76,31 @@ class ValidationCacheTestCase(test_v3.RestfulTestCase):
             self.role_id, user_id=self.user_id, domain_id=self.domain_id
         )
 
+    def issue_for_trust(self, **kwargs):
+        """Create a trust for another user, who gets a token by it.
+
+        :param kwargs: for :func:`keystone.tests.unit.new_trust_ref`
+        :returns: (id of the trust, the token); :attr:`trustee` is the user
+        """
+        self.trustee = unit.create_user(PROVIDERS.identity_api, self.domain_id)
+        ref = unit.new_trust_ref(
+            trustor_user_id=self.user_id,
+            trustee_user_id=self.trustee['id'],
+            project_id=self.project_id,
+            role_ids=[self.role_id],
+            **kwargs,
+        )
+        made = self.post('/OS-TRUST/trusts', body={'trust': ref}).result
+        trust_id = made['trust']['id']
+        token = self.get_requested_token(
+            self.build_authentication_request(
+                user_id=self.trustee['id'],
+                password=self.trustee['password'],
+                trust_id=trust_id,
+            )
+        )
+        return trust_id, token
+
     def environ(self, subject=None, caller=None, method='GET', **more):
         """The WSGI environment of a validation.
 

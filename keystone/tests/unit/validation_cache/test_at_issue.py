@@ -128,8 +128,18 @@ class RecordsAtIssueTests(base.ValidationCacheTestCase):
         self.assertNotKept(self.issue(project_id=self.project_id)[0])
 
     def test_system_scope(self):
-        # Grants on the system are read past the cache.
-        self.assertNotKept(self.issue(system=True)[0])
+        token, _issued = self.issue(system=True)
+        shared_cache.forget_in_process()
+        with self.counted(shared_hit=2):
+            answer = self.ask(token)
+        self.assertSame(self.ask_past(token), answer)
+
+    def test_trust(self):
+        _trust, token = self.issue_for_trust()
+        shared_cache.forget_in_process()
+        with self.counted(shared_hit=2):
+            answer = self.ask(token)
+        self.assertSame(self.ask_past(token), answer)
 
     def at_the_end_of(self, name, then):
         """Have something happen after the token was made, before it is kept.

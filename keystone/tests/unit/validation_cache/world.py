@@ -369,10 +369,15 @@ class World:
 
     def do_trust(self):
         trustor, trustee = self.dice.sample(self.users, 2)
+        role_id, project_id = self.any(self.roles), self.any(self.projects)
+        if self.dice.randrange(4):
+            PROVIDERS.assignment_api.create_grant(
+                role_id, user_id=trustor[0], project_id=project_id
+            )
         ref = unit.new_trust_ref(
             trustor_user_id=trustor[0],
             trustee_user_id=trustee[0],
-            project_id=self.any(self.projects),
+            project_id=project_id,
             impersonation=self.dice.choice((True, False)),
         )
         trust = PROVIDERS.trust_api.create_trust(
@@ -386,7 +391,7 @@ class World:
                     'impersonation',
                 )
             },
-            [{'id': self.any(self.roles)}],
+            [{'id': role_id}],
         )
         self.trusts.append(trust['id'])
         self._issue(
