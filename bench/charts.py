@@ -6,11 +6,11 @@ Each takes the points of a run, and returns a list of (caption, SVG). Those of
 bars are in :mod:`bench.bar_charts`.
 """
 
-import functools
-
 from bench import drawing
 from bench import propagation as cluster
 from bench import summary
+
+_ASKED = 'revocations per second, asked for'
 
 
 def revocations(points):
@@ -24,12 +24,9 @@ def revocations(points):
         'rounds. Logarithmic.'
     )
     return [
-        (
-            caption,
-            drawing.panels(
-                points, 'kind', functools.partial(_events, name, unit),
-                f'revocations {name}', sharey=True,
-            ),
+        drawing.chart(
+            caption, f'revocations {name}', points, 'kind', _events,
+            sharey=True, name=name, ylabel=unit,
         )
         for name, unit, caption in (
             ('rate', 'validations per second', rate),
@@ -38,16 +35,16 @@ def revocations(points):
     ]  # fmt: skip
 
 
-def _events(name, unit, panel, rows, kind):
-    drawing.lines(panel, rows, 'events', name)
+def _events(panel, rows, name, ylabel):
+    drawing.lines(
+        panel, rows, 'events', name, title=f'{rows[0]["kind"]} events',
+        xlabel='live events (logarithmic)', ylabel=ylabel,
+    )  # fmt: skip
     least = min((one['events'] for one in rows if one['events']), default=1)
     panel.set_xscale('symlog', linthresh=least)
     events = [point['events'] for point in rows]
     panel.set_xticks(events, [f'{count:,}' for count in events])
     panel.tick_params(axis='x', which='minor', bottom=False)
-    panel.set(
-        title=f'{kind} events', xlabel='live events (logarithmic)', ylabel=unit
-    )
     if name == 'p99':
         panel.set_yscale('log')
         panel.yaxis.set_major_formatter('{x:,.0f}')
@@ -58,7 +55,10 @@ def _events(name, unit, panel, rows, kind):
 def mixed(points):
     """Rate and loss against revocations per second."""
     figure, (rate, loss) = drawing.grid(2)
-    drawing.lines(rate, points, 'asked', 'rate')
+    drawing.lines(
+        rate, points, 'asked', title='What is left', ylim=(0, None),
+        xlabel=_ASKED, ylabel='validations per second',
+    )  # fmt: skip
     asked = [point['asked'] for point in points]
     for side in summary.sides(points[0]):
         for name, style in (('loss', {}), ('work', {'linestyle': ':'})):
@@ -67,14 +67,9 @@ def mixed(points):
             values = [100 * point[side][name] for point in points]
             look = {**drawing.SIDES[side], **style}
             loss.plot(asked, values, label=f'{side}: {name}', **look)
-    rate.set_ylim(bottom=0)
-    asked = 'revocations per second, asked for'
-    rate.set(
-        title='What is left', xlabel=asked, ylabel='validations per second'
-    )
     loss.set(
         title='What is lost, and what revoking itself takes',
-        xlabel=asked,
+        xlabel=_ASKED,
         ylabel='per cent',
     )
     loss.axhline(0, color='black', linewidth=0.8)
@@ -100,7 +95,7 @@ def prune(points):
             color=drawing.SIDES['patched']['color'], alpha=0.6,
         )  # fmt: skip
     beside.set_xlim(-0.5, 1.5)
-    drawing.from_zero(beside)
+    drawing.stand_on_zero(beside)
     beside.set_xticks([0, 1], ['quiet', 'while pruning'])
     beside.set(
         title='Validations, patched', ylabel='99th percentile, milliseconds'
@@ -139,21 +134,17 @@ def _first_revocation(panel, points):
 
 def catalog(points):
     """Rates against the number of endpoints."""
-
-    def draw(panel, rows, load):
-        drawing.lines(panel, rows, 'endpoints', 'rate')
-        panel.set_ylim(bottom=0)
-        panel.set(
-            title=load,
-            xlabel='endpoints in the catalog',
-            ylabel='answers per second',
-        )
-
     caption = (
         'Validating a token, and exchanging one for another of the same '
         f'project, with catalogs of several sizes. {drawing.MEDIAN}'
     )
-    return [(caption, drawing.panels(points, 'load', draw, 'catalog'))]
+    return [
+        drawing.chart(
+            caption, 'catalog', points, 'load', drawing.lines, x='endpoints',
+            xlabel='endpoints in the catalog', ylabel='answers per second',
+            ylim=(0, None),
+        )
+    ]  # fmt: skip
 
 
 def living(points):
@@ -165,83 +156,82 @@ def living(points):
         for one in points
         if one['case'] not in own
     ]
-
-    def draw(panel, rows, case):
-        rows = sorted(rows, key=lambda one: one['x'])
-        drawing.lines(panel, rows, 'x', 'rate')
-        drawing.from_zero(panel)
-        panel.set(
-            title=case,
-            xlabel='rounds of writes per second',
-            ylabel='validations per second',
-        )
-
     found = []
     if steady:
         caption = (
             'Validations of 50 tokens in turns by two clients, while others '
             f'write what does not concern them. {drawing.MEDIAN}'
         )
-        found.append((caption, drawing.panels(steady, 'case', draw, 'living')))
+        steady.sort(key=lambda one: one['x'])
+        found.append(
+            drawing.chart(
+                caption, 'living', steady, 'case', drawing.lines, x='x',
+                from_zero=True, xlabel='rounds of writes per second',
+                ylabel='validations per second',
+            )
+        )  # fmt: skip
     if loops:
-        figure, (panel,) = drawing.grid(1)
-        labels = [point['case'].removeprefix('own-') for point in loops]
-        drawing.bars(panel, loops, labels, 'of_own_0', '{:.0f}', 100)
-        panel.set_ylabel('per cent of the quiet rate')
         caption = (
             'What is left of each side\'s validations while one ordinary '
             'user creates and deletes something of their own in a loop.'
         )
-        found.append((caption, drawing.svg(figure, 'living own')))
+        found.append(
+            drawing.chart(
+                caption, 'living own', loops, None, drawing.bars,
+                label=lambda one: one['case'].removeprefix('own-'),
+                name='of_own_0', factor=100,
+                ylabel='per cent of the quiet rate',
+            )
+        )  # fmt: skip
     return found
 
 
 def memory(points):
     """Memory of a process by events, and by tokens."""
 
-    def draw(panel, rows, kind):
-        drawing.lines(panel, rows, 'number', 'pss')
-        drawing.from_zero(panel)
-        title, label = f'{kind} events', 'live events'
-        if kind == 'tokens':
+    def draw(panel, rows):
+        title, label = f'{rows[0]["kind"]} events', 'live events'
+        if rows[0]['kind'] == 'tokens':
             title = 'validated tokens'
             label = 'tokens that each process has validated'
-        panel.set(title=title, xlabel=label, ylabel='MiB for each process')
+        drawing.lines(
+            panel, rows, 'number', 'pss', from_zero=True, title=title,
+            xlabel=label, ylabel='MiB for each process',
+        )  # fmt: skip
 
     caption = (
         'Memory of a worker process (proportional set size), mean of the '
         'processes.'
     )
-    return [(caption, drawing.panels(points, 'kind', draw, 'memory'))]
+    return [drawing.chart(caption, 'memory', points, 'kind', draw)]
 
 
 def regions(points):
     """Cumulative distributions, a chart for each delay and load."""
 
-    def draw(panel, rows, request):
+    def about(point):
+        return (
+            f'{point["nodes"]} nodes on {point["database"]}, {point["case"]} '
+            f'round trip time of {point["delay"]} ms, {point["load"]} load'
+        )
+
+    def draw(panel, rows):
         for side in summary.sides(rows[0]):
             panel.plot(
                 rows[0][side]['cumulative'], range(101), label=side,
                 markevery=10, **drawing.SIDES[side],
             )  # fmt: skip
         panel.set_xlim(left=0)
-        panel.set(title=request, xlabel='ms', ylabel='% of the responses')
+        panel.set(xlabel='ms', ylabel='% of the responses')
         panel.legend()
 
-    groups = {}
-    for point in points:
-        about = (
-            f'{point["nodes"]} nodes on {point["database"]}, {point["case"]} '
-            f'round trip time of {point["delay"]} ms, {point["load"]} load'
-        )
-        groups.setdefault(about, []).append(point)
     return [
-        (
-            f'Cumulative distribution of response times: {about}.',
-            drawing.panels(rows, 'request', draw, f'regions {about}'),
+        drawing.chart(
+            f'Cumulative distribution of response times: {words}.',
+            f'regions {words}', rows, 'request', draw,
         )
-        for about, rows in groups.items()
-    ]
+        for words, rows in summary.grouped(points, about).items()
+    ]  # fmt: skip
 
 
 def propagation(points):
@@ -260,7 +250,7 @@ def propagation(points):
             )
     panel.set_xticks(range(len(names)), names, rotation=45)
     panel.set_ylabel('seconds')
-    drawing.from_zero(panel)
+    drawing.stand_on_zero(panel)
     panel.legend()
     caption = (
         'Time from the response to a revocation to the first request rejected '
@@ -273,15 +263,14 @@ def propagation(points):
 def endurance(points):
     """The 99th percentile and the memory of a process over time."""
     figure, panels = drawing.grid(2)
-    for panel, name, label in zip(
-        panels,
-        ('p99', 'pss'),
-        ('99th percentile, milliseconds', 'MiB for each process'),
-        strict=True,
-    ):
-        drawing.lines(panel, points, 'slice', name)
-        drawing.from_zero(panel)
-        panel.set(title=label, xlabel='slice of time', ylabel=label)
+    fields = {
+        'p99': '99th percentile, milliseconds', 'pss': 'MiB for each process',
+    }  # fmt: skip
+    for panel, (name, label) in zip(panels, fields.items(), strict=True):
+        drawing.lines(
+            panel, points, 'slice', name, from_zero=True, title=label,
+            xlabel='slice of time', ylabel=label,
+        )  # fmt: skip
     caption = (
         'Validations at 70 per cent of each side\'s rate, with writes, '
         'revocations and pruning. The first slice is at the full rate.'

@@ -26,37 +26,32 @@ SIDES = {
 MEDIAN = 'Median of the rounds; the bars span the least and the most.'
 
 
-def panels(points, field, draw, salt, sharey=False):
-    """A chart with a panel for each value of a field, as SVG.
+def chart(caption, salt, points, field, draw, *, sharey=False, **options):
+    """A chart with a panel for each value of a field: its caption, and SVG.
 
-    :param field: its name, or a function of a point
-    :param draw: function of a panel, its points and their value
+    :param salt: words that no other chart has
+    :param field: its name, or a function of a point; None makes one panel
+    :param draw: function of a panel, its points and the options, such as
+        :func:`bars`
+    :param sharey: whether all panels have the same vertical axis
     """
-    groups = {}
-    for point in points:
-        value = field(point) if callable(field) else point[field]
-        groups.setdefault(value, []).append(point)
-    figure, axes = grid(len(groups), sharey)
-    for panel, (value, rows) in zip(axes, groups.items(), strict=True):
-        draw(panel, rows, value)
-    return svg(figure, salt)
+    groups = summary.grouped(points, field) if field else {'': points}
+    figure, panels = grid(len(groups), sharey)
+    for panel, (value, rows) in zip(panels, groups.items(), strict=True):
+        panel.set_title(value)
+        draw(panel, rows, **options)
+    return caption, svg(figure, salt)
 
 
-def kinds(points, unit, salt):
-    """A chart with the rate of each kind, as SVG."""
-    figure, (panel,) = grid(1)
-    bars(panel, points, [point['kind'] for point in points])
-    panel.set_ylabel(unit)
-    return svg(figure, salt)
-
-
-def bars(panel, points, labels, name='rate', form='{:.0f}', factor=1):
+def bars(panel, points, label, name='rate', form='{:.0f}', factor=1, **axes):
     """A field of the sides beside each other, for each point.
 
-    :param labels: for each point, what stands below it
+    :param label: what stands below a point: the name of one of its fields,
+        or a function of the point
     :param name: the field; rates show their spread
     :param form: how the numbers are written, a format or a function
     :param factor: what they are multiplied with
+    :param axes: title and labels of the panel
     """
     sides = summary.sides(points[0])
     width = 0.7 / len(sides)
@@ -74,9 +69,10 @@ def bars(panel, points, labels, name='rate', form='{:.0f}', factor=1):
             text.set_bbox({'color': 'white', 'alpha': 0.8, 'pad': 1})
     middle = width * (len(sides) - 1) / 2
     places = [number + middle for number in range(len(points))]
-    panel.set_xticks(places, labels)
+    panel.set_xticks(places, [summary.value(one, label) for one in points])
     # Room for the legend.
     panel.set_ylim(top=1.25 * panel.get_ylim()[1])
+    panel.set(**axes)
     panel.legend()
 
 
@@ -115,8 +111,12 @@ def _reach(points, side):
     ]
 
 
-def lines(panel, points, x, name):
-    """A field of the sides against one of the points, rates with spread."""
+def lines(panel, points, x, name='rate', *, from_zero=False, **axes):
+    """A field of the sides against one of the points, rates with spread.
+
+    :param from_zero: whether the lines stand on 0, with some room above
+    :param axes: title, labels and limits of the panel
+    """
     places = [point[x] for point in points]
     for side in summary.sides(points[0]):
         values = [point[side][name] for point in points]
@@ -124,10 +124,13 @@ def lines(panel, points, x, name):
         more = {'yerr': reach, 'capsize': 3} if reach else {}
         plot = panel.errorbar if reach else panel.plot
         plot(places, values, label=side, **more, **SIDES[side])
+    if from_zero:
+        stand_on_zero(panel)
+    panel.set(**axes)
     panel.legend()
 
 
-def from_zero(panel):
+def stand_on_zero(panel):
     """Let what is drawn stand on 0, with some room above it."""
     panel.set_ylim(0, 1.1 * panel.get_ylim()[1])
 

@@ -14,6 +14,19 @@ def sides(names):
     return [side for side in SIDES if side in names]
 
 
+def value(point, field):
+    """The value of a field, which is its name or a function of the point."""
+    return field(point) if callable(field) else point[field]
+
+
+def grouped(points, field):
+    """The points by the value of a field, see :func:`value`: a dict."""
+    groups = {}
+    for point in points:
+        groups.setdefault(value(point, field), []).append(point)
+    return groups
+
+
 def trimmed_mean(values):
     """The mean without the least value and the most; with two, of both.
 
