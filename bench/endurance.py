@@ -3,14 +3,14 @@
 """Response times and memory under a load that lasts.
 
 For an hour at the full scale, one side after the other, 16 clients validate
-500 tokens in turns, at 70 per cent of the rate that they reach without pauses.
+500 tokens in turns, at 70 per cent of the rate that they reach otherwise.
 Meanwhile, a round of writes per second creates and deletes what
 :mod:`bench.rounds` has of each kind, and revokes a token; and expired events
 are added, about as fast as they are pruned after these revocations. Any
 request that fails ends the experiment.
 
 Each point is a minute, or a quarter of one at the small scale. The first one
-is that without pauses.
+is that at the full rate.
 """
 
 import statistics
@@ -49,12 +49,9 @@ def run(plan):
             cloud = Cloud(side)
             full = cloud.measure(seconds)
             found.add(side, (0,), full)
-            # Responses take about twice as long when others are under way.
-            pause = load.pause_of(
-                SHARE * full['rate'], CLIENTS, 2 * cloud.alone()
-            )
+            rate = SHARE * full['rate']
             for number in range(SLICES[plan.scale]):
-                found.add(side, (1 + number,), cloud.measure(seconds, pause))
+                found.add(side, (1 + number,), cloud.measure(seconds, rate))
     return found.points(medians=('pss', 'written'))
 
 
@@ -75,15 +72,10 @@ class Cloud:
             step for make in _WRITES for step in make(side.keystone, writer)
         ]
 
-    def alone(self):
-        """Milliseconds of a response to one client, without writes."""
-        found = load.once([self._side.url], self._requests, 1)
-        return found.measure()['p50']
-
-    def measure(self, seconds, pause=0) -> dict:
+    def measure(self, seconds, rate=0) -> dict:
         """One slice of time.
 
-        :param pause: milliseconds between two requests of a client
+        :param rate: validations per second; 0 is as many as are answered
         :returns: dict with what :meth:`bench.load.Answers.measure` gives,
             ``written`` (rounds per second), and ``pss`` (MiB of a process)
         """
@@ -92,7 +84,7 @@ class Cloud:
             self._side.keystone, self._steps, seconds, rate=1
         ) as answer:
             found = load.during(
-                self._side.url, self._requests, seconds, CLIENTS, pause
+                self._side.url, self._requests, seconds, CLIENTS, rate
             )
         size = statistics.mean(memory.of_workers(self._side)['pss'])
         return {

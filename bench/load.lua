@@ -3,10 +3,23 @@
 -- Requests of wrk, from a file with one on each line, as bench/load.py writes
 -- it. The second argument is the number of answers after which "answered" is
 -- printed; with 0, they are sent in turns until wrk ends. The third one is the
--- number of milliseconds that a connection waits before each request, on
--- average: no two connections must stay in step.
+-- rate of requests per second, of all connections together; with 0, each sends
+-- the next one when its last one was answered.
+
+local ffi = require("ffi")
+ffi.cdef[[
+   struct timespec { long seconds, nanoseconds; };
+   int clock_gettime(int clock, struct timespec *time);
+]]
+local MONOTONIC = 1
 
 local requests, at = {}, 0
+
+local function milliseconds()
+   local time = ffi.new("struct timespec")
+   ffi.C.clock_gettime(MONOTONIC, time)
+   return tonumber(time.seconds) * 1e3 + tonumber(time.nanoseconds) / 1e6
+end
 
 function init(args)
    for line in io.lines(args[1]) do
@@ -21,9 +34,13 @@ function init(args)
       -- Made in advance: the processors are the servers'.
       table.insert(requests, wrk.format(method, path, headers, body))
    end
-   local pause = tonumber(args[3])
-   if pause > 0 then
-      function delay() return math.random(0, 2 * pause) end
+   local rate, due = tonumber(args[3])
+   if rate > 0 then
+      -- Late requests do not delay the next ones.
+      function delay()
+         due = due and due + 1e3 / rate or milliseconds()
+         return math.max(0, due - milliseconds())
+      end
    end
    local left = tonumber(args[2])
    if left > 0 then

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Load on a server at the rate of its responses, by wrk.
+"""Load on a server, by wrk: at the rate of its responses, or a steady one.
 
 A request is a tuple of strings: the token that asks, the token that is asked
 about, and a body, which is posted; each may be empty. A method and a path with
@@ -81,24 +81,16 @@ def validations(subjects, caller=None) -> list:
     return [(caller or one, one, '') for one in subjects]
 
 
-def pause_of(rate, clients, latency) -> int:
-    """The pause of each client for a rate of all, in milliseconds.
-
-    :param rate: requests per second
-    :param latency: milliseconds that a response takes
-    """
-    return max(0, round(1000 * clients / rate - latency))
-
-
-def during(url, requests, seconds, clients, pause=0) -> Answers:
+def during(url, requests, seconds, clients, rate=0) -> Answers:
     """Send requests in turns for some seconds.
 
-    :param clients: number of requests under way at once
-    :param pause: milliseconds that a client waits before each request, on
-        average
+    :param clients: number of requests under way at once, at most
+    :param rate: requests per second of all clients, whatever the response
+        times, as long as one of them is free; 0 has each send the next one
+        after the response
     :raises patchset.errors.Error: an answer was not a success
     """
-    return _run([(url, requests)], clients, seconds, pause=pause)
+    return _run([(url, requests)], clients, seconds, rate=rate)
 
 
 def once(urls, requests, clients, strict=True) -> Answers:
@@ -131,13 +123,13 @@ def exactly(url, requests, clients) -> Answers:
     return _run(parts, 1)
 
 
-def _run(parts, clients, seconds=None, strict=True, pause=0):
+def _run(parts, clients, seconds=None, strict=True, rate=0):
     """Run a wrk for each part at once; None of them is left behind.
 
     :param parts: list of (URL, requests)
     :param clients: of each part
     :param seconds: None sends each request once
-    :param pause: milliseconds that a client waits before each request
+    :param rate: requests per second of each part; see :func:`during`
     """
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(
@@ -156,7 +148,7 @@ def _run(parts, clients, seconds=None, strict=True, pause=0):
                 'env', '--ignore-signal=INT', 'wrk', '-t', '1', '-c', clients,
                 '--timeout', '300s', '-d', f'{seconds or _LONGEST}s',
                 '-s', _SCRIPT, url, '--', path,
-                0 if seconds else len(requests), pause,
+                0 if seconds else len(requests), rate,
             ]  # fmt: skip
             process = child.start(
                 words,

@@ -52,7 +52,6 @@ FIRSTS = {'small': 1, 'full': 3}  # rounds of new clients
 CLIENTS, MANY, VALIDATING = 4, 64, 2
 TOKENS = 50
 _SIGNED = 500  # requests of each kind, which take turns
-_SAMPLES = 50  # requests to Keystone, for their latency
 _REMEMBERED = 60  # seconds
 _TICK = 1 / os.sysconf('SC_CLK_TCK')  # seconds
 # Stock has no such option, and leaves it.
@@ -189,8 +188,6 @@ def beside(server, tokens, rate, seconds):
     others = server.asked(count)
     of_each = len(others) / count
     url = server.side.url
-    latency = load.once([url], others[:_SAMPLES], 1).measure()['p50']
-    pause = load.pause_of(of_each * rate, MANY, latency)
 
     def validate():
         return _summed(load.during(url, requests, seconds, VALIDATING))
@@ -199,7 +196,7 @@ def beside(server, tokens, rate, seconds):
     with concurrent.futures.ThreadPoolExecutor() as pool:
         # A little longer, so that it is there to the end.
         asking = pool.submit(
-            load.during, url, others, seconds + 1, MANY, pause
+            load.during, url, others, seconds + 1, MANY, of_each * rate
         )
         found = validate()
         s3 = asking.result().rate / of_each

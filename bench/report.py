@@ -40,8 +40,8 @@ dd {{ margin: 0; overflow-wrap: anywhere; }}
 <h1>Keystone, stock and patched</h1>
 <p>Stock and patched Keystone ran at the same time on one machine, with the
 same database server and a memcached each, and took turns under the load of
-wrk, hey or Rally. Compare the two sides; the absolute figures
-depend on the machine. The side <em>cloud</em> is an existing Keystone.</p>
+wrk or Rally. Compare the two sides; the absolute figures depend on
+the machine. The side <em>cloud</em> is an existing Keystone.</p>
 {sections}
 </body>
 </html>

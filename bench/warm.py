@@ -17,7 +17,6 @@ import itertools
 from bench import client
 from bench import endpoints
 from bench import load
-from bench import offered
 from bench import rig
 from bench import runs
 from bench import table
@@ -72,15 +71,11 @@ def loads(size):
 
 def measure(side, token, name, seconds):
     """One slice of time of a load, see :meth:`bench.load.Answers.measure`."""
-    if name == 'offered':
-        headers = client.headers(token)
-        answers = offered.get(side.url, headers, OFFERED, seconds, CLIENTS)
-    else:
-        url, requests = side.url, load.validations([token])
-        if name == 'version':
-            url, requests = side.keystone.url, [('', '', '')]
-        answers = load.during(url, requests, seconds, CLIENTS)
-    return answers.measure()
+    url, requests = side.url, load.validations([token])
+    if name == 'version':
+        url, requests = side.keystone.url, [('', '', '')]
+    rate = OFFERED if name == 'offered' else 0
+    return load.during(url, requests, seconds, CLIENTS, rate).measure()
 
 
 #: The points as a table.

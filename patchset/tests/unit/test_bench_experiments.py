@@ -17,7 +17,6 @@ from bench import living
 from bench import load
 from bench import memory
 from bench import mixed
-from bench import offered
 from bench import plan
 from bench import population
 from bench import radosgw
@@ -59,7 +58,6 @@ class ExperimentsTestCase(testtools.TestCase):
         self.patch(rig, 'both', self.both)
         for name in ('during', 'exactly', 'once'):
             self.patch(load, name, self.answers)
-        self.patch(offered, 'get', self.answers)
         numbers = itertools.count()
         for name, function in (
             ('token', lambda keystone: f'token{next(numbers)}'),
@@ -124,10 +122,10 @@ class ExperimentsTestCase(testtools.TestCase):
         self.assertEqual(10, len(memory.text(points).splitlines()))
 
     def test_endurance(self):
-        pauses = []
+        rates = []
 
-        def during(url, *_):
-            pauses.append(_[-1])
+        def during(url, requests, seconds, clients, rate):
+            rates.append(rate)
             return self.answers(url)
 
         for where, name, value in (
@@ -142,21 +140,8 @@ class ExperimentsTestCase(testtools.TestCase):
         self.assertEqual({4}, {one['ratio'] for one in points})
         self.assertEqual({2}, {one['stock']['pss'] for one in points})
         # Of patched, and then of stock, at a quarter of the rate.
-        rates = [side.rate for side in reversed(self.sides)]
-        self.assertEqual(
-            [
-                pause
-                for rate in rates
-                for pause in (0, *4 * [load.pause_of(0.7 * rate, 16, 10)])
-            ],
-            pauses,
-        )
+        self.assertEqual([0, *4 * [280], 0, *4 * [70]], rates)
         self.assertEqual(12, len(endurance.text(points).splitlines()))
-
-    def test_pause_of_a_client(self):
-        # 1,000 per second are 16 in 16 ms, of which responses take 2.
-        self.assertEqual(14, load.pause_of(1000, 16, 2))
-        self.assertEqual(0, load.pause_of(100_000, 16, 2))
 
     def test_radosgw(self):
         gateway = mock.Mock(side=self.sides[0], url=self.sides[0].url)

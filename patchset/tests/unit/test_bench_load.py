@@ -150,6 +150,15 @@ class TurnsTestCase(ServerTestCase):
         self.assertLessEqual(found['requests'], asked.total())
         self.assertLessEqual(found['p50'], found['p99'])
 
+    def test_steady_rate(self):
+        self.server.late['b'] = 0.2  # seconds, of every other request
+        start = time.monotonic()
+        found = load.during(self.url, load.validations('ab'), 2, 20, 40)
+        took = time.monotonic() - start
+        # One client alone has ten answers per second, and twenty have 200.
+        self.assertGreater(found.requests, 30)
+        self.assertLessEqual(self.server.asked.total(), 40 * took + 1)
+
     def test_one_refused_token_is_no_result(self):
         self.server.codes['GET', 'b'] = 404
         requests = load.validations('abc', 'c')
