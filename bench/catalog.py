@@ -98,7 +98,7 @@ def measure(side, name, token, project_id, seconds):
     """One slice of time of a load, see :meth:`bench.load.Answers.measure`."""
     requests = load.validations([token])
     if name == 'rescope':
-        requests = [('', '', client.rescoping(token, project_id).decode())]
+        requests = [('', '', client.rescoping(token, project_id))]
     return load.during(side.url, requests, seconds, CLIENTS).measure()
 
 

@@ -17,14 +17,13 @@ from patchset import errors
 _AT_ONCE = 4
 
 
-def login(keystone):
+def login(keystone) -> str:
     """Body of a request for a token.
 
     :param keystone: a :class:`patchset.deployment.Deployment`, or anything
         else that has its ``url`` and ``credentials``
-    :returns: bytes
     """
-    return json.dumps(credentials.login(keystone.credentials)).encode()
+    return json.dumps(credentials.login(keystone.credentials))
 
 
 def token(keystone):
@@ -51,11 +50,10 @@ def tokens(keystone, count):
     return several(lambda: token(keystone), count)
 
 
-def rescoping(subject, project_id):
+def rescoping(subject, project_id) -> str:
     """Body of a request for a token of a project, in exchange for another.
 
     :param subject: a token
-    :returns: bytes
     """
     body = {
         'auth': {
@@ -63,7 +61,7 @@ def rescoping(subject, project_id):
             'scope': {'project': {'id': project_id}},
         }
     }
-    return json.dumps(body).encode()
+    return json.dumps(body)
 
 
 def rescope(keystone, subject, project_id):
@@ -72,8 +70,8 @@ def rescope(keystone, subject, project_id):
 
 
 def _issued(keystone, body):
-    found, _ = request('POST', keystone, '/auth/tokens', body=body)
-    return found['X-Subject-Token']
+    headers, _ = request('POST', keystone, '/auth/tokens', body=body)
+    return headers['X-Subject-Token']
 
 
 def exchanged(keystone, count):
@@ -97,11 +95,18 @@ def create(keystone, caller, path, body):
     :param body: {kind: {attribute: value}}
     :returns: what Keystone says of it: a dict
     """
-    more = {'X-Auth-Token': caller}
-    data = json.dumps(body).encode()
-    _, content = request('POST', keystone, path, more, data)
-    (found,) = json.loads(content).values()
+    _, content = request('POST', keystone, path, caller, json.dumps(body))
+    (found,) = content.values()
     return found
+
+
+def create_and_delete(keystone, caller, path, body, key='id'):
+    """Create something, and delete it at once; see :func:`create`.
+
+    :param key: name of the attribute that identifies it
+    """
+    made = create(keystone, caller, path, body)
+    delete(keystone, caller, f'{path}/{made[key]}')
 
 
 def find(keystone, caller, path, query):
@@ -110,44 +115,43 @@ def find(keystone, caller, path, query):
     :param query: {name: value} that narrows it
     :returns: list of dicts
     """
-    more = {'X-Auth-Token': caller}
     asked = f'{path}?{urllib.parse.urlencode(query)}'
-    _, content = request('GET', keystone, asked, more)
-    return json.loads(content)[path.rpartition('/')[2]]
+    _, content = request('GET', keystone, asked, caller)
+    return content[path.rpartition('/')[2]]
 
 
 def put(keystone, caller, path):
     """Put something without a body, such as a grant."""
-    request('PUT', keystone, path, {'X-Auth-Token': caller})
+    request('PUT', keystone, path, caller)
 
 
 def version(keystone):
     """The version of the API that Keystone says it has."""
-    return json.loads(request('GET', keystone, '')[1])['version']['id']
+    return request('GET', keystone, '')[1]['version']['id']
 
 
 def delete(keystone, caller, path):
     """Delete what is at a path."""
-    request('DELETE', keystone, path, {'X-Auth-Token': caller})
+    request('DELETE', keystone, path, caller)
 
 
-def create_project(keystone, caller, domain_id='default'):
-    """Create a project with a name of its own.
+def create_project(keystone, caller):
+    """Create a project with a name of its own in the default domain.
 
     :returns: a dict
     """
-    body = {'project': {'name': uuid.uuid4().hex, 'domain_id': domain_id}}
-    return create(keystone, caller, '/projects', body)
+    return create(keystone, caller, '/projects', named('project'))
 
 
-def headers(subject, caller=None):
-    """Headers of a request about a token, by its own holder if not said."""
-    return {'X-Auth-Token': caller or subject, 'X-Subject-Token': subject}
+def named(kind, **attributes) -> dict:
+    """A body of something with a name of its own, in the default domain."""
+    name = uuid.uuid4().hex
+    return {kind: {'name': name, 'domain_id': 'default', **attributes}}
 
 
 def revoke(keystone, caller, subject):
     """Revoke a token with DELETE /v3/auth/tokens."""
-    request('DELETE', keystone, '/auth/tokens', headers(subject, caller))
+    request('DELETE', keystone, '/auth/tokens', caller, subject=subject)
 
 
 def access_key(keystone, caller, user_id, project_id):
@@ -159,8 +163,9 @@ def access_key(keystone, caller, user_id, project_id):
 
 def about(keystone, subject):
     """What Keystone says of a token: a dict."""
-    _, content = request('GET', keystone, '/auth/tokens', headers(subject))
-    return json.loads(content)['token']
+    path = '/auth/tokens'
+    _, content = request('GET', keystone, path, subject, subject=subject)
+    return content['token']
 
 
 @functools.cache
@@ -168,27 +173,32 @@ def _context(authority):
     return ssl.create_default_context(cafile=authority)
 
 
-def request(method, keystone, path, more=None, body=None):
+def request(method, keystone, path, caller=None, body=None, *, subject=None):
     """Send a request: the headers and the content of its answer.
 
     :param path: below ``/v3``
-    :param more: headers
-    :param body: bytes
+    :param caller: the token that asks
+    :param body: JSON
+    :param subject: the token that is asked about
+    :returns: headers, and what the content says; None without a content
     :raises patchset.errors.Error: it was not answered with success
     """
     tls = None
     if keystone.url.startswith('https:'):
         tls = _context(keystone.credentials.get('OS_CACERT') or None)
+    tokens = {'X-Auth-Token': caller, 'X-Subject-Token': subject}
     question = urllib.request.Request(
         f'{keystone.url}{path}',
-        data=body,
+        data=body.encode() if body else None,
         method=method,
-        headers={'Content-Type': 'application/json', **(more or {})},
+        headers={name: value for name, value in tokens.items() if value}
+        | {'Content-Type': 'application/json'},
     )
     try:
         with urllib.request.urlopen(
             question, timeout=300, context=tls
         ) as answer:
-            return answer.headers, answer.read()
+            content = answer.read()
+            return answer.headers, json.loads(content) if content else None
     except (OSError, http.client.HTTPException) as error:
         raise errors.Error(f'{method} /v3{path}: {error}')

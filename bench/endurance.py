@@ -68,9 +68,11 @@ class Cloud:
         self._requests = load.validations(
             population.tokens(users, TOKENS), client.token(service)
         )
-        self._steps = [
-            step for make in _WRITES for step in make(side.keystone, writer)
-        ]
+        self._writes = [make(side.keystone, writer) for make in _WRITES]
+
+    def _write(self, keystone):
+        for write in self._writes:
+            write(keystone)
 
     def measure(self, seconds, rate=0) -> dict:
         """One slice of time.
@@ -81,7 +83,7 @@ class Cloud:
         """
         events.add_expired(self._side, _EXPIRED * seconds)
         with writing.writing(
-            self._side.keystone, self._steps, seconds, rate=1
+            self._side.keystone, self._write, seconds, rate=1
         ) as answer:
             found = load.during(
                 self._side.url, self._requests, seconds, CLIENTS, rate

@@ -6,7 +6,7 @@ Keystone writes them itself, caused through the API, or they are written
 directly into the table. The former can be saved, and are then inserted first.
 """
 
-import uuid
+import functools
 
 from bench import client
 
@@ -116,29 +116,18 @@ def revoked_tokens(keystone, count):
     client.several(one, count)
 
 
-def _deleted(path, body):
-    """A function that creates and deletes things, as the admin.
+def _deleted(path, body, keystone, count):
+    """Create and delete things, as the admin.
 
     :param path: of the collection
     :param body: function of what Keystone says of the admin's token
     """
-
-    def make(keystone, count):
-        caller = client.token(keystone)
-        admin = client.about(keystone, caller)
-
-        def one():
-            made = client.create(keystone, caller, path, body(admin))
-            client.delete(keystone, caller, f'{path}/{made["id"]}')
-
-        client.several(one, count)
-
-    return make
-
-
-def _named(kind):
-    """A body of something with a name of its own, in the default domain."""
-    return lambda _: {kind: {'name': uuid.uuid4().hex, 'domain_id': 'default'}}
+    caller = client.token(keystone)
+    admin = client.about(keystone, caller)
+    client.several(
+        lambda: client.create_and_delete(keystone, caller, path, body(admin)),
+        count,
+    )
 
 
 def _trust(admin):
@@ -157,7 +146,11 @@ def _trust(admin):
 MAKERS = {
     'audit': revoked_tokens,
     'chain': revoked_tokens,
-    'user': _deleted('/users', _named('user')),
-    'project': _deleted('/projects', _named('project')),
-    'trust': _deleted('/OS-TRUST/trusts', _trust),
+    'user': functools.partial(
+        _deleted, '/users', lambda _: client.named('user')
+    ),
+    'project': functools.partial(
+        _deleted, '/projects', lambda _: client.named('project')
+    ),
+    'trust': functools.partial(_deleted, '/OS-TRUST/trusts', _trust),
 }

@@ -48,7 +48,7 @@ def measure(side, what, clients, seconds):
     :param what: ``create`` or ``validate``
     :returns: what :meth:`bench.load.Answers.measure` gives
     """
-    requests = [('', '', client.login(side.keystone).decode())]
+    requests = [('', '', client.login(side.keystone))]
     if what == 'validate':
         requests = load.validations([client.token(side.keystone)])
     load.exactly(side.url, requests * clients * _WARM, clients)

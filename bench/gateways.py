@@ -90,7 +90,7 @@ class Gateway:
         callers = itertools.cycle(
             client.tokens(keystone, 2 * count if self._is_off else 1)
         )
-        body = client.login(keystone).decode()
+        body = client.login(keystone)
         login = '', '', body, 'POST', '/v3/auth/tokens'
         owners = population.in_turn(self._accounts, self._keys)
         keys = list(zip(owners, self._keys, strict=True))

@@ -122,8 +122,8 @@ class Cloud:
             if rate:
                 seconds = max(seconds, round(1 / rate))
             make = {**rounds.STEADY, **rounds.OWN}[case]
-            steps = make(self._admin, self._writers[case])
-            with writing.writing(self._admin, steps, seconds, rate) as answer:
+            write = make(self._admin, self._writers[case])
+            with writing.writing(self._admin, write, seconds, rate) as answer:
                 found = self._validate(seconds)
         return {
             **found.measure(),

@@ -118,7 +118,7 @@ class Side(rig.Side):
         """
         if kind == 'create_token':
             return [
-                ('', '', client.login(one).decode())
+                ('', '', client.login(one))
                 for one in population.in_turn(self._users, range(count))
             ]
         if kind == 'validate_token':

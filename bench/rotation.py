@@ -67,11 +67,13 @@ def measure(side, tokens, name, seconds):
     if name == 'quiet':
         return validate(side, tokens, seconds)
     caller = client.token(side.keystone)
-    body = {'project': {'name': '<unique>', 'domain_id': 'default'}}
-    project = writing.step('POST', '/projects', caller, body)
+
+    def create(keystone):
+        client.create_project(keystone, caller)
+
     with (
         writing.revoking(side.keystone, REVOKED, seconds),
-        writing.writing(side.keystone, [project], seconds, rate=1),
+        writing.writing(side.keystone, create, seconds, rate=1),
     ):
         return validate(side, tokens, seconds)
 

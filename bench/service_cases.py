@@ -131,7 +131,7 @@ class Experiment:
             owners = population.in_turn(self._users[side][:USERS], subjects)
             projects = [one.credentials['OS_PROJECT_ID'] for one in owners]
             requests[side] = [
-                ('', '', client.rescoping(*both).decode())
+                ('', '', client.rescoping(*both))
                 for both in zip(subjects, projects, strict=True)
             ]
         about = 'rescoping', _processes(rig.PROCESSES), 'one client'

@@ -108,7 +108,7 @@ def measure(side, what, clients, requests):
         has a memcached that can be asked
     """
     if what == 'create':
-        request = '', '', client.login(side.keystone).decode()
+        request = '', '', client.login(side.keystone)
     else:
         (request,) = load.validations([client.token(side.keystone)])
     before = side.cache.stats() if side.cache else None

@@ -8,34 +8,19 @@ in the middle of its interval, so that all rounds of a low rate are within the
 slice.
 """
 
+import collections
 import concurrent.futures
 import contextlib
-import json
 import threading
 import time
-import uuid
 
 from bench import client
+from bench import load
 from patchset import errors
 
 #: The answer of a writer that has nothing to write.
 NONE = {'rate': 0, 'p50': None, 'p99': None, 'cpu': 0}
 _UNDER_WAY = 32  # rounds at most
-
-
-def step(method, path, caller=None, body=None, *, subject=None, **kept):
-    """One request of a round.
-
-    :param path: below ``/v3``; like all else it may have ``<name>`` in it;
-        ``<unique>`` is a different word in each round
-    :param caller: the token that asks
-    :param body: what is sent as JSON
-    :param subject: the token that it is about
-    :param kept: what later requests name: a header, or a list of keys
-    """
-    given = {'X-Auth-Token': caller, 'X-Subject-Token': subject}
-    headers = {name: value for name, value in given.items() if value}
-    return [method, path, headers, body, kept]
 
 
 def revoking(keystone, rate, seconds):
@@ -47,20 +32,21 @@ def revoking(keystone, rate, seconds):
     if not rate:
         return contextlib.nullcontext(dict(NONE))
     caller, *doomed = client.tokens(keystone, 1 + rate * seconds)
-    steps = [step('DELETE', '/auth/tokens', caller, subject='<token>')]
-    values = [{'token': token} for token in doomed]
-    return writing(keystone, steps, seconds, rate, values)
+
+    def write(keystone):
+        client.revoke(keystone, caller, doomed.pop())
+
+    return writing(keystone, write, seconds, rate)
 
 
 @contextlib.contextmanager
-def writing(keystone, steps, seconds, rate=None, values=()):
+def writing(keystone, write, seconds, rate=None):
     """Write while the block runs a load that takes some seconds.
 
     :param keystone: anything that has ``url`` and ``credentials``
-    :param steps: list of what :func:`step` gave, the requests of a round
+    :param write: function of it, the requests of a round
     :param rate: rounds per second; None has one client begin the next round
         when the last one has ended
-    :param values: for each round, what takes the place of names in the steps
     :returns: dict that has, after the block, ``done`` (number of rounds),
         ``rate`` (of them per second until the last response), ``p50`` and
         ``p99`` (of their duration, in milliseconds), and ``cpu`` (CPU time of
@@ -68,7 +54,7 @@ def writing(keystone, steps, seconds, rate=None, values=()):
     :raises patchset.errors.Error: a round failed
     """
     answer = {}
-    writer = _Writer(keystone, steps, values)
+    writer = _Writer(lambda: write(keystone))
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         running = pool.submit(writer.run, seconds, rate)
         try:
@@ -86,12 +72,9 @@ def writing(keystone, steps, seconds, rate=None, values=()):
 class _Writer:
     """The rounds, and how they went."""
 
-    def __init__(self, keystone, steps, values):
-        self._keystone = keystone
-        self._steps = [json.dumps(one) for one in steps]
-        self._values = iter(values)
-        self._lock = threading.Lock()
-        self._times = []
+    def __init__(self, write):
+        self._write = write
+        self._times = []  # microseconds
         self.failed = []
         #: tells it to end early
         self.end = threading.Event()
@@ -107,12 +90,13 @@ class _Writer:
         took = time.monotonic() - start
         if rate:
             took = max(took, seconds)
-        times = sorted(self._times)
+        done = len(self._times)
+        found = load.Answers(done / took, collections.Counter(self._times))
         return {
-            'done': len(times),
-            'rate': len(times) / took,
-            'p50': _at(times, 0.5),
-            'p99': _at(times, 0.99),
+            'done': done,
+            'rate': found.rate,
+            'p50': found.percentile(50) if done else None,
+            'p99': found.percentile(99) if done else None,
             'cpu': (time.process_time() - used) / took,
         }
 
@@ -130,42 +114,9 @@ class _Writer:
                 )
 
     def _round(self):
+        start = time.monotonic()
         try:
-            with self._lock:
-                names = dict(next(self._values, {}), unique=uuid.uuid4().hex)
-            start = time.monotonic()
-            for text in self._steps:
-                for name, value in names.items():
-                    text = text.replace(f'<{name}>', value)
-                names.update(self._send(*json.loads(text)))
-            self._times.append(1000 * (time.monotonic() - start))
+            self._write()
+            self._times.append(round(1_000_000 * (time.monotonic() - start)))
         except errors.Error as error:
             self.failed.append(str(error))
-
-    def _send(self, method, path, headers, body, kept):
-        """Send a request; {name: what later ones need of its answer}."""
-        data = None if body is None else json.dumps(body).encode()
-        answered, content = client.request(
-            method, self._keystone, path, headers, data
-        )
-        return {
-            name: _found(answered, content, where)
-            for name, where in kept.items()
-        }
-
-
-def _found(headers, content, where):
-    """A header by its name, or what a list of keys leads to."""
-    if isinstance(where, str):
-        return headers[where]
-    found = json.loads(content)
-    for key in where:
-        found = found[key]
-    return found
-
-
-def _at(ranked, share):
-    """The value at a share of a sorted list; None of an empty one."""
-    if not ranked:
-        return None
-    return ranked[min(int(share * len(ranked)), len(ranked) - 1)]

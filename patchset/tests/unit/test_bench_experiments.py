@@ -66,7 +66,7 @@ class ExperimentsTestCase(testtools.TestCase):
             ('create_project', lambda *_: {'id': 'project'}),
             ('put', lambda *_: None),
             ('about', lambda *_: _ADMIN),
-            ('login', lambda _: b'{}'),
+            ('login', lambda _: '{}'),
             ('access_key', lambda *_: ('access', 'secret')),
             ('exchanged', lambda _, count: ['token'] * count),
         ):

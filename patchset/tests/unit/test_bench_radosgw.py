@@ -131,7 +131,7 @@ class AskedTestCase(testtools.TestCase):
             )
         )
         self.useFixture(
-            fixtures.MockPatchObject(gateways.client, 'login', lambda _: b'{}')
+            fixtures.MockPatchObject(gateways.client, 'login', lambda _: '{}')
         )
         users = [_User('one'), _User('other')]
         side = types.SimpleNamespace(name='stock', keystone=None)

@@ -5,22 +5,26 @@
 import time
 import types
 
+from bench import client
 from bench import writing
 from patchset import errors
 from patchset.tests.unit import test_bench_load
 
 
 class WriterTestCase(test_bench_load.ServerTestCase):
-    def write(self, steps, **more):
+    def write(self, write, **more):
         keystone = types.SimpleNamespace(url=self.base, credentials={})
-        with writing.writing(keystone, steps, **more) as answer:
+        with writing.writing(keystone, write, **more) as answer:
             self.assertEqual({}, answer)
         return answer
 
     def delete(self, doomed, rate):
-        step = writing.step('DELETE', '/auth/tokens', 'me', subject='<token>')
-        values = [{'token': token} for token in doomed]
-        return self.write([step], seconds=1, rate=rate, values=values)
+        doomed = doomed[::-1]
+
+        def write(keystone):
+            client.revoke(keystone, 'me', doomed.pop())
+
+        return self.write(write, seconds=1, rate=rate)
 
     def test_each_value_once(self):
         doomed = [f'token{number}' for number in range(20)]
@@ -47,20 +51,20 @@ class WriterTestCase(test_bench_load.ServerTestCase):
         self.assertEqual({('DELETE', 'a'): 1}, self.server.asked)
         self.assertEqual(1, answer['done'])
 
-    def test_later_steps_name_what_earlier_ones_gave(self):
+    def test_what_was_made_is_deleted(self):
         self.server.answer = {'thing': {'id': 'ab12'}}
-        steps = [
-            writing.step(
-                'POST', '/things', 'me', {'name': '<unique>'},
-                made=('thing', 'id'), given='X-Given',
-            ),
-            writing.step('DELETE', '/things/<made>', 'me', subject='<given>'),
-        ]  # fmt: skip
-        answer = self.write(steps, seconds=1)
-        self.assertEqual({'/v3/things/ab12'}, self.server.paths['gift'])
+
+        def write(keystone):
+            body = client.named('thing')
+            client.create_and_delete(keystone, 'me', '/things', body)
+
+        answer = self.write(write, seconds=1)
+        self.assertEqual(
+            {'/v3/things', '/v3/things/ab12'}, self.server.paths[None]
+        )
         # As often as they were answered, each with a name of its own.
         self.assertGreater(answer['done'], 1)
-        self.assertEqual(answer['done'], self.server.asked['DELETE', 'gift'])
+        self.assertEqual(answer['done'], self.server.asked['DELETE', None])
         self.assertEqual(answer['done'], len(self.server.bodies))
 
     def test_it_ends_with_a_block_that_fails(self):
@@ -71,6 +75,5 @@ class WriterTestCase(test_bench_load.ServerTestCase):
 
     def fail_while_writing(self):
         keystone = types.SimpleNamespace(url=self.base, credentials={})
-        step = writing.step('DELETE', '/auth/tokens')
-        with writing.writing(keystone, [step], 300, rate=0.01):
+        with writing.writing(keystone, self.fail, 300, rate=0.01):
             raise ZeroDivisionError
