@@ -2,22 +2,12 @@
 
 """Effect of the size of the catalog on the requests that return it.
 
-Catalogs of several sizes are written directly into the tables, and the cache
-is flushed, so that Keystone notices the change. For each size and side:
+``validate`` and ``rescope`` return the catalog, and everything that can be
+cached is cached. ``first`` is a rescoping for a project that was not requested
+since the catalog has changed: the median in milliseconds.
 
-``validate``
-    GET /v3/auth/tokens for a project-scoped token, whose response contains
-    the catalog.
-``rescope``
-    POST /v3/auth/tokens, which exchanges a token for another one of the same
-    project, repeatedly by one user: everything that can be cached is cached.
-``first``
-    The same for projects that were not requested since the catalog has
-    changed, one after the other: the median in milliseconds.
-
-Each round has several slices for each size, and the sides alternate from slice
-to slice. The rate of a size is also divided by that of the same side with one
-endpoint, from the same slice of the same round.
+The rate of a size is also divided by that of the same side with one endpoint,
+from the same slice of the same round.
 """
 
 import itertools

@@ -2,15 +2,7 @@
 
 """Response times and memory under a load that lasts.
 
-For an hour at the full scale, one side after the other, 16 clients validate
-500 tokens in turns, at 70 per cent of the rate that they reach otherwise.
-Meanwhile, a round of writes per second creates and deletes what
-:mod:`bench.rounds` has of each kind, and revokes a token; and expired events
-are added, about as fast as they are pruned after these revocations. Any
-request that fails ends the experiment.
-
-Each point is a minute, or a quarter of one at the small scale. The first one
-is that at the full rate.
+Each point is a slice of time. The first one is that at the full rate.
 """
 
 import statistics

@@ -2,6 +2,9 @@
 
 """The experiments by name, in the order in which ``all`` runs them.
 
+What each of them does, and why, is described once for all readers, in
+doc/source/reference/measurements.rst.
+
 Each module has a ``TITLE``, a function ``run`` that takes a
 :class:`bench.plan.Plan` and returns points, and a function ``text`` that
 renders them as a table. A point is a dict with what it is about and, for each

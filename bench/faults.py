@@ -2,18 +2,8 @@
 
 """Effect on clients when a component of a cluster fails.
 
-Three nodes behind HAProxy, stock and then patched, are under the load of
-:mod:`patchset.cluster.load`. The faults of :mod:`patchset.cluster.faults` are
-injected one after the other. A component is unavailable for several seconds,
-and the load continues for the same time afterwards.
-
-``near``
-    One region, MariaDB and one memcached.
-``far``
-    Three regions with a round trip time of 100 ms, a Galera server and a
-    memcached in each.
-``ring``
-    One region, PostgreSQL and three memcached that share the keys.
+The clients are those of :mod:`patchset.cluster.load`, and the faults those of
+:mod:`patchset.cluster.faults`.
 """
 
 from bench import table

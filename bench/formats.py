@@ -2,9 +2,7 @@
 
 """Fernet and JWS tokens: creating them with a password, and validating them.
 
-One client shows the response time, several show the throughput. Four
-Keystones take turns, stock and patched with each format. Each client validates
-the same token repeatedly.
+Each client validates the same token repeatedly.
 """
 
 import itertools

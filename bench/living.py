@@ -2,33 +2,10 @@
 
 """Validations during unrelated writes, as in a cloud in use.
 
-Two clients validate 50 tokens in turns, of 20 users in five projects; the
-caller is a service user. Concurrently, changes are made that do not concern
-these tokens, at a steady rate (:data:`PACES` per second):
-
-``grants``
-    A user is created, granted a role on a project, loses it, and is deleted.
-``users``
-    A user is created, disabled, and deleted.
-``credentials``
-    A user creates and deletes an application credential.
-``projects``
-    The description of a project is changed.
-
-Alternatively, one ordinary user makes changes in a loop, as fast as possible:
-
-``own-ec2``, ``own-application``
-    An EC2 credential, or an application credential, is created and deleted.
-``own-token``
-    A token is issued for a password, and revoked.
-``own-password``
-    The password is changed twice.
-
-The rate is compared with the side's own rate without writes, from a slice of
-the same round, and with stock's rate from the slice before or after it. The
-rate of the writes is the same on both sides; the rate that was reached is
-reported. The events left by one kind of writes are removed before the next.
-Before each slice, all tokens are validated.
+The writes are those of :mod:`bench.rounds`: at a steady pace, or in a loop by
+one ordinary user. The rate is compared with the side's own rate without
+writes, from a slice of the same round, and with stock's rate from the slice
+before or after it.
 """
 
 from bench import client

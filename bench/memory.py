@@ -2,20 +2,10 @@
 
 """Memory of the worker processes, by live events and by validated tokens.
 
-Two measurements, on stock and patched:
-
-``audit``, ``chain``
-    Events of a kind are written into the table, the cache is flushed, and each
-    process validates a token, for which it has to check the events. The
-    patched Keystone keeps them in memory; stock reads those of chains for each
-    check. Token caching is disabled, so that stock does check. The small scale
-    only has events of chains.
-``tokens``
-    Tokens are validated in turns, until each process has validated each: the
-    patched Keystone keeps records of them.
-
-The processes are restarted for each measurement. Their memory is measured
-after the load, in ascending order of the numbers.
+``audit`` and ``chain`` are kinds of events. Token caching is disabled, so that
+stock does check them. ``tokens`` are validated in turns, until each process
+has validated each. The processes are restarted for each measurement, and
+their memory is measured after the load, in ascending order of the numbers.
 """
 
 import pathlib

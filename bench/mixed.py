@@ -2,20 +2,9 @@
 
 """Validations of some tokens while others are revoked.
 
-20 clients validate 20 tokens in turns. Concurrently, other tokens, which were
-issued before, are revoked at a steady rate. The loss of a side is relative to
-its own rate without revocations, measured in an adjacent slice: a machine can
-become a quarter faster or slower within a minute. The order of the two
-alternates, rounds are repeated, and the results are medians.
-
-The loss is the complete effect on the clients: the effect on other requests,
-such as tokens that are loaded again after a cache was flushed, and the work of
-the revocations themselves, which are requests to the same processes on the
-same cores. To distinguish the two, the cost of a revocation without other load
-is measured: ``work`` is the share of the processes' time that the revocations
-of a point use at that cost. It is an estimate, and is never subtracted from
-the loss. Sending the revocations has the same overhead on both sides; the CPU
-time of this program is reported as well.
+The loss of a side is relative to its own rate without revocations, measured in
+an adjacent slice: a machine can become a quarter faster or slower within a
+minute. It is never corrected by ``work``, which is only an estimate.
 
 Before each slice, the table and the cache are emptied and the clients' tokens
 are validated once. Events that are recorded in a slice stay until its end.

@@ -2,19 +2,8 @@
 
 """Time until all nodes reject a token that one node has revoked.
 
-There are three nodes in three regions. The first node issues tokens, which are
-validated twice at each node. It then revokes them, and from its response on,
-they are validated at the other nodes until these reject them. The result is
-the start time of the first rejected request at the last node; it is 0 if each
-node rejected the first request.
-
-``shared`` and ``ring``
-    One memcached, or three that share the keys, for all nodes.
-``per-node``
-    One memcached for each node, not used by other nodes; ``[revoke]
-    sync_interval`` has its default of 10 seconds.
-``per-node-1s``
-    The same with a ``sync_interval`` of one second.
+The result is the start time of the first rejected request at the last node,
+from the response to the revocation on.
 """
 
 import concurrent.futures

@@ -2,22 +2,11 @@
 
 """Cost of expired revocation events, for revocations and when pruned.
 
-Two measurements:
+First revocations: as long as the expired rows are still there after a request,
+it is repeated with another token.
 
-The first revocation
-    The duration of ``DELETE /v3/auth/tokens`` without expired rows in the
-    table, and with a large number of them. Before each request, the rows are
-    in the table; the cache was flushed, which also ends any interval in which
-    Keystone would not prune again; and both tokens were validated. As long as
-    the rows are still there afterwards, the request is repeated with another
-    token.
-
-Pruning under load
-    20 clients validate and 5 tokens per second are revoked, in slices of time:
-    with the expired rows and no other load, while ``keystone-manage
-    revocation_prune --until-complete`` removes them, and after that. Patched
-    only, as stock has no such command. A slice counts as pruning if the
-    command ran from its start to its end.
+Pruning under load: a slice counts as pruning if the command ran from its start
+to its end.
 """
 
 import pathlib

@@ -2,23 +2,6 @@
 
 """S3 requests through a RadosGW that authenticates them with Keystone.
 
-Four clients send small requests, signed with 64 access keys of four users in
-turns: ``get`` and ``put`` of 1 KiB, ``list`` of a bucket of ten objects. With
-its cache ``off``, RadosGW sends two requests to Keystone for each, and issues
-a token for its own password before each of the two. With ``one`` entry, it
-keeps that token and sends the two only, as the keys change. With the cache
-``on``, it sends requests for each key every few minutes.
-
-``first``: 64 concurrent clients, each with a new key, after Keystone's
-processes and cache have been restarted. ``validations``: two clients validate
-50 tokens in turns, while Keystone receives the requests that RadosGW sends for
-objects, as many per second on both sides as in the last ``get`` of stock. They
-are sent without RadosGW, since it and Ceph would need most of the processors.
-
-Passwords are hashed with 12 bcrypt rounds, the default of Keystone, and
-patched Keystone caches successful checks for a minute. ``hashed``: objects are
-read with the cache ``off`` and without caching of these checks, the default.
-
 The CPU time of Keystone's processes is divided by the number of S3 requests.
 """
 

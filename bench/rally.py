@@ -2,33 +2,13 @@
 
 """Rally scenarios of the identity service, on several databases.
 
-The scenarios are those of a study of 2018 of a single Keystone for many
-regions, run by rally-openstack as the admin, ten concurrently. The numbers of
-statements that read and write are taken from the counters of the database, and
-include the cleanup of Rally.
-
 A machine can become a quarter faster or slower from one minute to the next.
 The iterations are therefore run in short rounds: in each, stock and patched
-run a scenario one immediately after the other, and alternate from round to
-round. A process can also be a tenth faster at one scenario than another one
-started a minute before, for its whole lifetime. Each round therefore starts
-with new Keystone and Rally processes, which run a few iterations of each
-scenario before the measurement. Before a scenario, roles left by Rally are
-removed (:mod:`bench.rally_client`).
+run a scenario one immediately after the other.
 
-At full scale, each database of the plan (:data:`DATABASES` by default) is
-measured with no delay and with 100 ms between Keystone and the database, or
-between the nodes of the cluster; at small scale, with no delay. ``--delay``
-selects other delays.
-
-With a delay, there is one client. With ten, each invalidates values that the
-others are about to read, and have to wait for, for many seconds. How often
-this happens is random, and runs of one side differed as much as the sides. A
-single client waits for the network, which always takes the same time, so that
-a few iterations are sufficient. Cached values are kept for an hour there:
-loading an expired one takes a fifth of an iteration, and in a real cloud, many
-iterations at such a rate lie between two of these. In a cluster, only writes
-wait, so there are more rounds. Keystone is not restarted between these rounds.
+With a delay, there is one client: with ten, runs of one side differed as much
+as the sides. Cached values are kept for an hour there, and Keystone is not
+restarted between the rounds.
 """
 
 import collections

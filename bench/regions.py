@@ -2,19 +2,6 @@
 
 """Response times of a cluster whose nodes are in distant regions.
 
-Two clusters run at the same time, one stock and one patched. All requests are
-sent to HAProxy, which distributes them to the nodes by round robin. Each node
-has a memcached in its region, and there are up to nine regions. The requests
-are the scenarios of :mod:`bench.rally`, and those of :mod:`bench.services`:
-tokens that are created with a password, and validated by several services,
-each of them twice.
-
-``uniform``
-    The same round trip time between any two regions.
-``hierarchical``
-    Groups of three regions: between groups the round trip time is that of the
-    plan, and within a group 20 ms for each 150 ms of that.
-
 Both sides begin each measurement at the same node, and the next one at the
 next: a scenario whose number of requests is a multiple of that of the nodes
 would otherwise send a certain request to the near node every time, on one side

@@ -2,29 +2,15 @@
 
 """Validations per second against the number of live revocation events.
 
-The events do not match the token under test. Of each kind, Keystone itself
-writes up to 1,000 events before the first round, when tokens are revoked, and
-users, projects and trusts are deleted, through the API. Events of domains,
-which it does not write any more, and further events are generated. In a round,
-they are written directly into the table, as if recorded at a steady rate. The
-cache is then flushed, so that Keystone notices the change, and 20 clients
-validate a token for several seconds.
-
 The purpose is to show whether a side keeps its rate at 0 events, within a few
 percent. A machine drifts by more than that during a run, so each rate is
 compared with the one at 0 events in the same round, measured seconds before by
-the same processes. The result is the median of the rounds. A round of one
-kind:
+the same processes.
 
-1. the table is emptied, the patched Keystone is restarted, so that no
-   event stays in its memory, and both are warmed up;
-2. for each number of events, in ascending order: each side in turn gets the
-   events, validates until every process has read them, and is measured.
-
-Sides alternate from round to round. If a side takes longer than a slice for
-one request of each client, it is measured by these requests only, and in one
-round only, as it is if the first requests take very long: a result far from
-100 % does not have to be accurate to a percent.
+If a side takes longer than a slice for one request of each client, it is
+measured by these requests only, and in one round only, as it is if the first
+requests take very long: a result far from 100 % does not have to be accurate
+to a percent.
 """
 
 import itertools

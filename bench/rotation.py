@@ -2,10 +2,7 @@
 
 """Validations of a large number of tokens, while the cloud changes.
 
-20 clients validate tokens in turns, more than any client requests twice in a
-second. ``quiet``: no other load. ``changing``: concurrently, 10 tokens per
-second are revoked and a project is created each second, as in a cloud that
-runs tests. Before the first slice, all tokens are validated by each process.
+In a second, these are more than any client requests twice.
 """
 
 from bench import client

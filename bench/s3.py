@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rate at which Keystone checks signed requests of other services.
-
-An object store sends ``POST /v3/s3tokens`` for each, a compute cloud ``POST
-/v3/ec2tokens``. An object store that verifies signatures itself reads the
-``secret``. Four clients use four credentials in turns; the caller is the
-admin.
-"""
+"""Rate at which Keystone checks signed requests of other services."""
 
 from bench import client
 from bench import load

@@ -2,29 +2,7 @@
 
 """Validation of each token by each service.
 
-keystonemiddleware caches validated tokens for several minutes, so Keystone
-receives each pair of a service and a token once in that time, at any of its
-processes. Tokens are issued for a password, to users with the role ``member``,
-immediately before they are validated. The cases:
-
-``services``
-    Six services with a token each, of users with the role ``service``,
-    validate 300 tokens of 20 users, each pair once: all by the first service,
-    then all by the other five in a random order. Then each pair is validated
-    once more.
-``nodes``
-    The same on two nodes with one database and one memcached. They receive the
-    requests in turns; the second validation of a pair goes to the other node.
-``users``
-    1,000 tokens of 40 users by one service, and once more.
-``rescoping``
-    Tokens for other tokens, one request after the other.
-``middleware``
-    Requests to a service behind keystonemiddleware, which validates their
-    tokens: one token repeatedly, with several values of ``token_cache_time``,
-    and 500 new tokens without its cache.
-``processes``
-    As ``services``, with one, four and eight processes instead of two.
+The cases are the methods of :class:`bench.service_cases.Experiment`.
 """
 
 from bench import rig

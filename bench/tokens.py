@@ -2,19 +2,8 @@
 
 """Creating and validating tokens, with memcached and without a cache.
 
-The requests are those of the comparison of Liberty and Mitaka of 2016: 200
-tokens are created sequentially, followed by 200 sequential validations, then
-1,000 tokens are created and 500 validations made, 20 concurrently. Tokens are
-issued for a password; the validated token was issued immediately before.
-
-Four Keystones run: stock and patched, with ``[cache] enabled`` set to true and
-false. They take turns and change their order from run to run. The counters of
-memcached are divided by the number of requests. The small scale has two runs
-with a quarter of the creations, and four with all the validations, because the
-first validations of each token are slow, and the patched side completes them
-in a fraction of a second. Without a cache, stock takes half a second for a
-validation, so a run has a tenth of the requests there, and the small scale has
-one run with a fortieth.
+Without a cache, stock takes half a second for a validation, so that a run has
+fewer requests there.
 """
 
 from bench import client

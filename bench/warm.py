@@ -2,14 +2,8 @@
 
 """Responses for a token that both sides have validated before.
 
-``validate``
-    GET /v3/auth/tokens by 20 clients, as fast as possible, with a catalog of
-    one endpoint and, at full scale, of 300.
-``version``
-    GET /v3 without a token: the maximum rate of the server and its WSGI stack.
-``offered``
-    Validations at a steady rate, the same for both sides and lower than the
-    capacity of stock: the response times without queueing.
+``offered`` is lower than the capacity of stock: the response times without
+queueing.
 """
 
 import itertools
