@@ -102,7 +102,9 @@ def points(found, first):
         (milliseconds)
     """
     (_, least), *_ = found.measured
-    points = found.points(references=lambda about: (about[0], least))
+    points = found.points(
+        references=lambda about: found.measured[about[0], least]
+    )
     for point in points:
         for side in ('stock', 'patched'):
             times = first[side, point['endpoints']]

@@ -49,6 +49,14 @@ def run(plan):
     return points(found)
 
 
+def points(found):
+    """What :meth:`bench.runs.Runs.points` gives, against the quiet runs."""
+    return found.points(
+        references=lambda about: found.measured[about[0], QUIET],
+        medians=('written', 'write_p50', 'writer_cpu'),
+    )
+
+
 def paces_of(case, plan):
     """The paces of a case: rounds per second, or :data:`LOOP`."""
     if case in rounds.OWN:
@@ -111,20 +119,6 @@ class Cloud:
 
     def _validate(self, seconds):
         return load.during(self._side.url, self._requests, seconds, CLIENTS)
-
-
-def points(found):
-    """Sum up the rounds.
-
-    :param found: a :class:`bench.runs.Runs` by case and pace (in words)
-    :returns: what :meth:`bench.runs.Runs.points` gives, with each side's runs
-        against the quiet ones, and the medians of ``written`` and
-        ``write_p50``, and ``writer_cpu``
-    """
-    return found.points(
-        references=lambda about: (about[0], QUIET),
-        medians=('written', 'write_p50', 'writer_cpu'),
-    )
 
 
 #: The points as a table.

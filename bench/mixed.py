@@ -17,7 +17,6 @@ from bench import client
 from bench import load
 from bench import rig
 from bench import runs
-from bench import summary
 from bench import table
 from bench import writing
 
@@ -59,7 +58,7 @@ def run(plan):
                             side, (rate,), measure, side, requests[side], one,
                             SECONDS[plan.scale],
                         )  # fmt: skip
-    return points(busy.measured, quiet.measured, alone, processes)
+    return points(busy, quiet, alone, processes)
 
 
 def cost(side):
@@ -99,49 +98,37 @@ def measure(side, requests, rate, seconds):
 def points(busy, quiet, alone, processes):
     """Sum up the rounds.
 
-    :param busy: {(asked,): {side: list of what :func:`measure` gave}}
+    :param busy: a :class:`bench.runs.Runs` by revocations asked for
     :param quiet: the same of the slices without revocations beside them
     :param alone: {side: milliseconds of a revocation by itself}
     :param processes: how many processes a side has; None if unknown
-    :returns: a list of dicts, one per rate, the first without revocations:
-        ``asked`` (revocations per second), and for each side what
-        :func:`side_point` gives
+    :returns: what :meth:`bench.runs.Runs.points` gives, the first one without
+        revocations, each side's runs against those beside them, with the
+        medians of what :func:`measure` says of the revocations; and for each
+        side ``loss`` (share of the side's own validations), ``requests`` (of
+        both kinds per second), ``alone`` (ms), and ``work`` (share of the
+        processes' time that the revocations take at that cost; None if
+        unknown)
     """
-    found = []
-    for rate in (0, *(asked for (asked,) in busy)):
-        point = {'asked': rate}
-        for side in summary.sides(alone):
-            idle = [run for of in quiet.values() for run in of[side]]
-            pair = (idle, idle) if not rate else (
-                busy[rate,][side], quiet[rate,][side]
-            )  # fmt: skip
-            point[side] = side_point(*pair, alone[side], processes)
-        found.append(point)
-    return found
-
-
-def side_point(runs, idle, alone, processes):
-    """Sum up one side at one rate.
-
-    :param runs: for each round what :func:`measure` gave
-    :param idle: the same of the slices without revocations beside them
-    :returns: what :func:`bench.summary.of` gives, and ``loss`` (share of the
-        side's own validations without revocations), ``revoked`` (per
-        second), ``requests`` (of both kinds per second), ``alone`` (ms of one
-        revocation by itself), ``work`` (share of the processes' time that
-        the revocations take at that cost; None if unknown), and the medians of
-        ``revoke_p50``, ``revoke_p99`` and ``revoker_cpu``
-    """
-    found = summary.of(runs, idle)
-    names = ('revoked', 'revoke_p50', 'revoke_p99', 'revoker_cpu')
-    found.update(summary.medians(runs, names))
-    revoked = found['revoked']
-    found.update(
-        loss=round(1 - found['of_own_0'], 4),
-        requests=found['rate'] + revoked,
-        alone=alone,
-        work=processes and revoked * alone / 1000 / processes,
+    idle = {
+        side: [run for of in quiet.measured.values() for run in of[side]]
+        for side in alone
+    }
+    busy.measured = {(0,): idle, **busy.measured}
+    found = busy.points(
+        references=lambda about: quiet.measured.get(about, idle),
+        medians=('revoked', 'revoke_p50', 'revoke_p99', 'revoker_cpu'),
+        ratio=False,
     )
+    for point in found:
+        for side, of in alone.items():
+            revoked = point[side]['revoked']
+            point[side].update(
+                loss=round(1 - point[side]['of_own_0'], 4),
+                requests=point[side]['rate'] + revoked,
+                alone=of,
+                work=processes and revoked * of / 1000 / processes,
+            )
     return found
 
 

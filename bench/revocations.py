@@ -103,13 +103,10 @@ def footprint(scale):
 
 
 def points(found):
-    """Sum up the rounds.
-
-    :param found: a :class:`bench.runs.Runs` by kind and events
-    :returns: what :meth:`bench.runs.Runs.points` gives, with each side's runs
-        against those with no events
-    """
-    return found.points(references=lambda about: (about[0], 0), ratio=False)
+    """What :meth:`bench.runs.Runs.points` gives, against no events."""
+    return found.points(
+        references=lambda about: found.measured[about[0], 0], ratio=False
+    )
 
 
 def _round(sides, number, kind, counts, kept, plan, found):

@@ -47,9 +47,9 @@ class Runs:
     def points(self, references=None, medians=(), **more):
         """Sum up the runs.
 
-        :param references: function of a tuple of values that gives the one
-            whose runs of the same side they are divided by; None divides them
-            by those of stock
+        :param references: function of a tuple of values that gives the runs
+            of each side that its own are divided by, as in ``measured``; None
+            divides them by those of stock
         :param medians: names of further fields, see
             :func:`bench.summary.medians`
         :param more: further arguments of :func:`bench.summary.compared`
@@ -60,7 +60,7 @@ class Runs:
         for about, runs in self.measured.items():
             if not runs:
                 continue
-            own = references and self.measured[references(about)]
+            own = references and references(about)
             point = dict(zip(self._names, about, strict=True))
             point.update(summary.compared(runs, own, **more))
             for side in summary.sides(runs):

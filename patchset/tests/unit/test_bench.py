@@ -107,7 +107,8 @@ class RunsTestCase(testtools.TestCase):
 
     def test_further_fields_and_references(self):
         *_, point = self.runs.points(
-            references=lambda about: ('few', 9), medians=('p50', 'gets')
+            references=lambda about: self.runs.measured['few', 9],
+            medians=('p50', 'gets'),
         )
         self.assertEqual(1, point['patched']['of_own_0'])
         self.assertEqual(10, point['patched']['p50'])
@@ -188,11 +189,21 @@ class MixedTestCase(testtools.TestCase):
             revoke_p99=None, revoker_cpu=0.01,
         )  # fmt: skip
 
+    def points(self, busy, quiet, alone):
+        """The points of runs: {revocations asked for: {side: runs}}."""
+        found = [runs.Runs('asked'), runs.Runs('asked')]
+        for one, measured in zip(found, (busy, quiet), strict=True):
+            one.measured = {(rate,): of for rate, of in measured.items()}
+        return mixed.points(*found, alone, 2)
+
     def test_loss_is_against_the_slice_beside_it(self):
         # A machine that was twice as fast in the first round.
         busy = [self.run_of(90, 9), self.run_of(45, 11)]
         idle = [self.run_of(100), self.run_of(50)]
-        found = mixed.side_point(busy, idle, 20, 2)
+        _, point = self.points(
+            {10: {'stock': busy}}, {10: {'stock': idle}}, {'stock': 20}
+        )
+        found = point['stock']
         self.assertEqual(0.1, found['loss'])
         self.assertEqual([0.9, 0.9], found['of_own_0_spread'])
         self.assertEqual(10, found['revoked'])
@@ -202,14 +213,14 @@ class MixedTestCase(testtools.TestCase):
 
     def test_nothing_is_lost_without_revocations(self):
         busy = {
-            (5,): {'stock': [self.run_of(40, 5)]},
-            (10,): {'stock': [self.run_of(20, 10)]},
+            5: {'stock': [self.run_of(40, 5)]},
+            10: {'stock': [self.run_of(20, 10)]},
         }
         quiet = {
-            (5,): {'stock': [self.run_of(100)]},
-            (10,): {'stock': [self.run_of(50)]},
+            5: {'stock': [self.run_of(100)]},
+            10: {'stock': [self.run_of(50)]},
         }
-        idle, *others = mixed.points(busy, quiet, {'stock': 20}, 2)
+        idle, *others = self.points(busy, quiet, {'stock': 20})
         self.assertEqual(0, idle['asked'])
         found = idle['stock']
         self.assertEqual((75, 2), (found['rate'], found['repeats']))
@@ -223,7 +234,7 @@ class MixedTestCase(testtools.TestCase):
     def test_text(self):
         busy, quiet = (
             {
-                (rate,): {
+                rate: {
                     side: [self.run_of(100, revoked)]
                     for side in ('stock', 'patched')
                 }
@@ -231,7 +242,7 @@ class MixedTestCase(testtools.TestCase):
             }
             for rates in (((10, 10), (50, 50)), ((10, 0), (50, 0)))
         )
-        points = mixed.points(busy, quiet, {'stock': 20, 'patched': 10}, 2)
+        points = self.points(busy, quiet, {'stock': 20, 'patched': 10})
         lines = mixed.text(points).splitlines()
         self.assertEqual(2 + 2 * 3, len(lines))
         self.assertRegex(lines[-1], r'^ *50 +patched +50.0 +100.0 .* 25.0 %')
