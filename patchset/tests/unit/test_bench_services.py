@@ -6,7 +6,6 @@ import testtools
 
 from bench import population
 from bench import runs
-from bench import service_cases
 from bench import services
 
 
@@ -34,7 +33,7 @@ class PointsTestCase(testtools.TestCase):
                 },
             }
         )
-        medians = (*service_cases.TRAFFIC, 'refused')
+        medians = (*services.TRAFFIC, 'refused')
         self.points = found.points(medians=medians)
 
     def test_ratio_is_that_of_the_rounds(self):
