@@ -81,20 +81,6 @@ def of(runs, references):
     }
 
 
-def by_stock(patched, stock, middle=statistics.median):
-    """Divide the patched rate by stock's of the same round.
-
-    :param patched: list of dicts with ``rate``, one for each round
-    :param stock: the same of the other side
-    :param middle: function that gives the median of numbers, or another mean
-    :returns: dict with that as ``ratio``, and ``ratio_spread`` as [least,
-        most]
-    """
-    pairs = list(zip(patched, stock, strict=True))
-    ratio, spread = _divide(pairs, 2, middle)
-    return {'ratio': ratio, 'ratio_spread': spread}
-
-
 def _divide(pairs, digits, middle=statistics.median):
     """Each run's rate by that of the other: their middle, [least, most]."""
     ratios = [run['rate'] / other['rate'] for run, other in pairs]
@@ -110,14 +96,16 @@ def compared(runs, references=None, middle=statistics.median, ratio=True):
     :param runs: {side: list of dicts as :func:`of` takes them}
     :param references: the same, what the runs of each side are divided by;
         None has each side compared with the first one
-    :param middle: what :func:`by_stock` takes
-    :param ratio: whether the sides are compared with each other
-    :returns: {side: what :func:`of` gives}, and with two sides what
-        :func:`by_stock` gives
+    :param middle: function that gives the median of numbers, or another mean
+    :param ratio: whether the patched rate is divided by stock's of the same
+        round
+    :returns: {side: what :func:`of` gives}, and with two sides the middle of
+        that as ``ratio``, and ``ratio_spread`` as [least, most]
     """
     first, *others = sides(runs)
     references = references or dict.fromkeys(runs, runs[first])
     point = {side: of(runs[side], references[side]) for side in sides(runs)}
     for side in others if ratio else ():
-        point.update(by_stock(runs[side], runs[first], middle))
+        pairs = list(zip(runs[side], runs[first], strict=True))
+        point['ratio'], point['ratio_spread'] = _divide(pairs, 2, middle)
     return point

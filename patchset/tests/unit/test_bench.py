@@ -53,10 +53,10 @@ class SummaryTestCase(testtools.TestCase):
         )
 
     def test_other_middle_of_the_rounds(self):
-        found = summary.by_stock(
-            [_run(9), _run(2), _run(2), _run(5)],
-            [_run(1)] * 4,
-            summary.trimmed_mean,
+        patched = [_run(9), _run(2), _run(2), _run(5)]
+        found = summary.compared(
+            {'stock': [_run(1)] * 4, 'patched': patched},
+            middle=summary.trimmed_mean,
         )
         self.assertEqual(
             (3.5, [2, 9]), (found['ratio'], found['ratio_spread'])
