@@ -98,18 +98,20 @@ def of_workers(side):
     :returns: dict of lists, a number of bytes for each process: ``pss``
         (shared pages divided by those who share them) and ``rss``
     """
-    texts = [
-        pathlib.Path(f'/proc/{pid}/smaps_rollup').read_text()
-        for pid in child.children(side.keystone.pid)
-    ]
+    pids = child.children(side.keystone.pid)
     return {
-        name.lower(): [_bytes(name, text) for text in texts]
+        name.lower(): [
+            1024 * kilobytes(pid, 'smaps_rollup', name) for pid in pids
+        ]
         for name in ('Pss', 'Rss')
     }
 
 
-def _bytes(name, text):
-    return 1024 * int(re.search(rf'^{name}: +(\d+) kB$', text, re.M)[1])
+def kilobytes(pid, file, name):
+    """What a file in /proc says of a process; None if it has ended."""
+    text = pathlib.Path(f'/proc/{pid}/{file}').read_text()
+    found = re.search(rf'^{name}:\s+(\d+) kB$', text, re.M)
+    return int(found[1]) if found else None
 
 
 def points(measured):

@@ -9,8 +9,6 @@ Pruning under load: a slice counts as pruning if the command ran from its start
 to its end.
 """
 
-import pathlib
-import re
 import statistics
 import tempfile
 import time
@@ -18,6 +16,7 @@ import time
 from bench import client
 from bench import events
 from bench import load
+from bench import memory
 from bench import rig
 from bench import steal
 from bench import table
@@ -157,14 +156,14 @@ def beside_load(side, rows, seconds):
 
     quiet = [part('quiet, before') for _ in range(SLICES)]
     before = side.sql.locks(side.database)
-    busy, memory, words = prune(side, lambda: part('pruning'))
+    busy, used, words = prune(side, lambda: part('pruning'))
     after = side.sql.locks(side.database)
     quiet += [part('quiet, after') for _ in range(SLICES)]
     return {
         'quiet': quiet,
         'pruning': busy,
         'p99_ratio': _p99(busy) / _p99(quiet),
-        'memory': memory,
+        'memory': used,
         'summary': words,
         'lock_waits': after['waits'] - before['waits'],
         'deadlocks': after['deadlocks'] - before['deadlocks'],
@@ -186,11 +185,11 @@ def prune(side, part):
         try:
             while process.poll() is None and _oldest(side) < oldest + _BATCH:
                 time.sleep(0.05)
-            memory = {'first': _resident(process, 'VmRSS')}
+            used = {'first': memory.kilobytes(process.pid, 'status', 'VmRSS')}
             while process.poll() is None:
                 # Once it has ended, the kernel does not tell.
-                most = _resident(process, 'VmHWM') or memory.get('most')
-                memory['most'] = most
+                most = memory.kilobytes(process.pid, 'status', 'VmHWM')
+                used['most'] = most or used.get('most')
                 parts.append(part())
         finally:
             child.stop(process)
@@ -201,19 +200,12 @@ def prune(side, part):
         raise errors.Error(f'revocation_prune: {lines[-1]}')
     if len(parts) < 2:
         raise errors.Error('the pruner finished within one time slice')
-    return parts[:-1], memory, lines[-1].strip()
+    return parts[:-1], used, lines[-1].strip()
 
 
 def _oldest(side):
     ((oldest,),) = side.query('SELECT MIN(id) FROM revocation_event')
     return int(oldest)
-
-
-def _resident(process, name):
-    """Kilobytes of its memory, or None if it has ended."""
-    status = pathlib.Path(f'/proc/{process.pid}/status').read_text()
-    found = re.search(rf'^{name}:\s+(\d+) kB$', status, re.M)
-    return int(found[1]) if found else None
 
 
 def _ends(values):
@@ -245,7 +237,7 @@ def text(found):
         for name in ('quiet', 'pruning')
     ]
     head = ['patched', 'validated/s', 'p99 ms', 'spread', 'slices']
-    memory = pruning['memory']
+    used = pruning['memory']
     lines = [
         _latencies(latencies),
         '',
@@ -254,8 +246,8 @@ def text(found):
         f'{pruning["lock_waits"]} lock waits, '
         f'{pruning["deadlocks"]} deadlocks; longest wait since the start: '
         f'{pruning["longest_lock_wait"]}',
-        f'memory of the pruner: {memory["first"] / 1024:.1f} MiB after its '
-        f'first batch, {memory["most"] / 1024:.1f} MiB at most',
+        f'memory of the pruner: {used["first"] / 1024:.1f} MiB after its '
+        f'first batch, {used["most"] / 1024:.1f} MiB at most',
         pruning['summary'],
     ]
     return '\n'.join(lines)
