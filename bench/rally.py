@@ -132,7 +132,6 @@ def measure(side, rally, roles, scenario, much):
         (iterations), ``reads`` and ``writes`` (statements)
     """
     rally_client.restore(side, roles)
-    rally_client.log_in(side)
     first = side.sql.statements(side.database)
     workload = rally.run(scenario, much.times, much.at_once)
     last = side.sql.statements(side.database)

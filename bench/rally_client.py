@@ -131,7 +131,7 @@ def roles(side):
 
 
 def restore(side, kept):
-    """Delete the roles that came since, through the API.
+    """Delete the roles that came since, through the API, and log in.
 
     :param kept: what :func:`roles` gave before
     :raises patchset.errors.Error: some are still there
@@ -148,6 +148,7 @@ def restore(side, kept):
             f'{side.name}: {len(left)} roles that rally has left could not be '
             f'deleted in {_TRIES} tries'
         )
+    log_in(side)
 
 
 def log_in(side):

@@ -84,7 +84,6 @@ class Side(rig.Side):
     def clean(self):
         """Remove roles left by Rally, see :mod:`bench.rally_client`."""
         rally_client.restore(self, self._roles)
-        rally_client.log_in(self)
 
     def begin(self):
         """Have the next request sent to the node after that of last time.

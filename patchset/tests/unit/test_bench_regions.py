@@ -47,8 +47,11 @@ class RegionsTestCase(testtools.TestCase):
             (load, 'once', self.once),
             (rally, 'processes', self.rallies),
             (rally_client, 'roles', lambda side: {'admin'}),
-            (rally_client, 'restore', lambda *_: None),
-            (rally_client, 'log_in', self.cleaned.append),
+            (
+                rally_client,
+                'restore',
+                lambda side, _: self.cleaned.append(side),
+            ),
             (steal, '_MUCH', 1),
         ):
             self.patch(where, name, value)
