@@ -45,12 +45,14 @@ class Answers:
         """The number of answers."""
         return sum(self.times.values())
 
-    def measure(self) -> dict:
-        """``rate``, ``p50`` and ``p99`` (milliseconds), and ``requests``."""
+    def measure(self, percents=(50, 99)) -> dict:
+        """``rate``, ``p50`` and ``p99`` (milliseconds), and ``requests``.
+
+        :param percents: which percentiles there are
+        """
         return {
             'rate': float(f'{self.rate:.6g}'),
-            'p50': self.percentile(50),
-            'p99': self.percentile(99),
+            **{f'p{one}': self.percentile(one) for one in percents},
             'requests': self.requests,
         }
 

@@ -35,6 +35,7 @@ FIRSTS = {'small': 1, 'full': 3}  # rounds of new clients
 CLIENTS, MANY, VALIDATING = 4, 64, 2
 TOKENS = 50
 _SIGNED = 500  # requests of each kind, which take turns
+_PERCENTS = (50, 95, 99)
 _REMEMBERED = 60  # seconds
 _TICK = 1 / os.sysconf('SC_CLK_TCK')  # seconds
 # Stock has no such option, and leaves it.
@@ -121,14 +122,14 @@ def first(server):
 def _counted(server, send):
     """Put a load on, and count what Keystone needs for it.
 
-    :returns: dict with what :func:`_summed` gives, and ``cpu``, milliseconds
-        of the processors for each request
+    :returns: dict with what :meth:`bench.load.Answers.measure` gives, and
+        ``cpu``, milliseconds of the processors for each request
     """
     keystone = server.side.keystone
     before = of_workers(keystone)
     answers = send()
     cpu = 1000 * (of_workers(keystone) - before) / answers.requests
-    return {**_summed(answers), 'cpu': round(cpu, 2)}
+    return {**answers.measure(_PERCENTS), 'cpu': round(cpu, 2)}
 
 
 def of_workers(keystone) -> float:
@@ -152,18 +153,13 @@ def used(text: str) -> float:
     return (int(fields[11]) + int(fields[12])) * _TICK
 
 
-def _summed(answers):
-    """What :meth:`bench.load.Answers.measure` gives, and ``p95``."""
-    return {**answers.measure(), 'p95': answers.percentile(95)}
-
-
 def beside(server, tokens, rate, seconds):
     """Validations without, and then with, those of RadosGW beside them.
 
     :param tokens: what :func:`bench.client.exchanged` gave
     :param rate: S3 requests per second
-    :returns: what :func:`_summed` gives of the latter, and as ``alone`` of the
-        former; ``s3`` is the rate that was reached
+    :returns: what :meth:`bench.load.Answers.measure` gives of the latter, and
+        as ``alone`` of the former; ``s3`` is the rate that was reached
     """
     caller, *subjects = tokens
     requests = load.validations(subjects, caller)
@@ -173,7 +169,8 @@ def beside(server, tokens, rate, seconds):
     url = server.side.url
 
     def validate():
-        return _summed(load.during(url, requests, seconds, VALIDATING))
+        answers = load.during(url, requests, seconds, VALIDATING)
+        return answers.measure(_PERCENTS)
 
     alone = validate()
     with concurrent.futures.ThreadPoolExecutor() as pool:
