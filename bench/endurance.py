@@ -7,7 +7,6 @@ Each point is a slice of time. The first one is that at the full rate.
 
 import statistics
 
-from bench import client
 from bench import events
 from bench import load
 from bench import memory
@@ -38,54 +37,41 @@ def run(plan):
     with rig.both(plan, _OPTIONS) as sides:
         for side in reversed(sides):
             progress.step(f'{side.name}: {TOKENS} tokens')
-            cloud = Cloud(side)
-            full = cloud.measure(seconds)
+            requests = population.validations(side.keystone, USERS, TOKENS)
+            (writer,) = population.accounts(side.keystone, 1)
+            writes = [make(side.keystone, writer) for make in _WRITES]
+            full = measure(side, requests, writes, seconds)
             found.add(side, (0,), full)
             rate = SHARE * full['rate']
-            for number in range(SLICES[plan.scale]):
-                found.add(side, (1 + number,), cloud.measure(seconds, rate))
+            for number in range(1, 1 + SLICES[plan.scale]):
+                one = measure(side, requests, writes, seconds, rate)
+                found.add(side, (number,), one)
     return found.points(medians=('pss', 'written'))
 
 
-class Cloud:
-    """The tokens of one side, and who writes.
+def measure(side, requests, writes, seconds, rate=0) -> dict:
+    """One slice of time.
 
-    :param side: a :class:`bench.rig.Side`
+    :param requests: validations, see :mod:`bench.load`
+    :param writes: what the functions of :mod:`bench.rounds` gave
+    :param rate: validations per second; 0 is as many as are answered
+    :returns: dict with what :meth:`bench.load.Answers.measure` gives,
+        ``written`` (rounds per second), and ``pss`` (MiB of a process)
     """
 
-    def __init__(self, side):
-        self._side = side
-        (service,) = population.accounts(side.keystone, 1, 'service')
-        writer, *users = population.accounts(side.keystone, 1 + USERS)
-        self._requests = load.validations(
-            population.tokens(users, TOKENS), client.token(service)
-        )
-        self._writes = [make(side.keystone, writer) for make in _WRITES]
+    def write(keystone):
+        for one in writes:
+            one(keystone)
 
-    def _write(self, keystone):
-        for write in self._writes:
-            write(keystone)
-
-    def measure(self, seconds, rate=0) -> dict:
-        """One slice of time.
-
-        :param rate: validations per second; 0 is as many as are answered
-        :returns: dict with what :meth:`bench.load.Answers.measure` gives,
-            ``written`` (rounds per second), and ``pss`` (MiB of a process)
-        """
-        events.add_expired(self._side, _EXPIRED * seconds)
-        with writing.writing(
-            self._side.keystone, self._write, seconds, rate=1
-        ) as answer:
-            found = load.during(
-                self._side.url, self._requests, seconds, CLIENTS, rate
-            )
-        size = statistics.mean(memory.of_workers(self._side)['pss'])
-        return {
-            **found.measure(),
-            'written': answer['rate'],
-            'pss': round(size / _MIB, 2),
-        }
+    events.add_expired(side, _EXPIRED * seconds)
+    with writing.writing(side.keystone, write, seconds, rate=1) as answer:
+        found = load.during(side.url, requests, seconds, CLIENTS, rate)
+    size = statistics.mean(memory.of_workers(side)['pss'])
+    return {
+        **found.measure(),
+        'written': answer['rate'],
+        'pss': round(size / _MIB, 2),
+    }
 
 
 #: The points as a table.

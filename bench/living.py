@@ -8,7 +8,6 @@ writes, from a slice of the same round, and with stock's rate from the slice
 before or after it.
 """
 
-from bench import client
 from bench import load
 from bench import population
 from bench import rig
@@ -78,11 +77,7 @@ class Cloud:
     def __init__(self, side):
         self._side = side
         self._admin = side.keystone
-        (service,) = population.accounts(self._admin, 1, 'service')
-        users = population.accounts(self._admin, USERS)
-        self._requests = load.validations(
-            population.tokens(users, TOKENS), client.token(service)
-        )
+        self._requests = population.validations(self._admin, USERS, TOKENS)
         # Separate users, whose tokens are not validated.
         writers = population.accounts(self._admin, len(CASES))
         self._writers = dict(zip(CASES, writers, strict=True))

@@ -7,6 +7,7 @@ import uuid
 
 from bench import client
 from bench import cloud
+from bench import load
 
 _IN_A_PROJECT = 4
 
@@ -32,6 +33,17 @@ def accounts(keystone, count: int, role: str = 'member') -> list:
         )
 
     return client.of_each(one, in_turn(projects, range(count)))
+
+
+def validations(keystone, users: int, count: int) -> list:
+    """Make users and tokens: a service's requests that validate these.
+
+    :param users: how many have tokens in turn
+    :param count: how many tokens there are
+    """
+    (service,) = accounts(keystone, 1, 'service')
+    subjects = tokens(accounts(keystone, users), count)
+    return load.validations(subjects, client.token(service))
 
 
 def in_turn(accounts, others) -> list:
