@@ -22,13 +22,9 @@ class MariaDB:
     def server(self, folder, far=False):
         """A server that writes to disk at each commit.
 
-        :param far: whether it will be far away, see :meth:`distance`
+        :param far: whether it will be far away, see :func:`distance`
         """
         return mariadb.MariaDB(folder, durable=True)
-
-    def distance(self, server):
-        """What can make the server be far away: a context manager."""
-        return line.Line(server.port)
 
     def version_command(self):
         """Words that print the version."""
@@ -94,10 +90,6 @@ class Galera(MariaDB):
         kind = far_galera.Cluster if far else galera.Cluster
         return kind(3, folder)
 
-    def distance(self, server):
-        """The cluster itself: its first node is near."""
-        return contextlib.nullcontext(server)
-
 
 class PostgreSQL:
     """PostgreSQL, one server for both sides."""
@@ -116,10 +108,6 @@ class PostgreSQL:
                 'shared_preload_libraries': 'pg_stat_statements',
             },
         )
-
-    def distance(self, server):
-        """What can make it be far away; see :class:`MariaDB`."""
-        return line.Line(server.port)
 
     def version_command(self):
         """Words that print the version."""
@@ -169,6 +157,13 @@ class PostgreSQL:
             'reads': calls.get('select', 0),
             'writes': sum(calls.get(name, 0) for name in writes),
         }
+
+
+def distance(server):
+    """What can make a running server be far away: a context manager."""
+    if isinstance(server, far_galera.Cluster):
+        return contextlib.nullcontext(server)  # its first node is near
+    return line.Line(server.port)
 
 
 ALL = {one.name: one for one in (MariaDB(), PostgreSQL(), Galera())}

@@ -129,7 +129,7 @@ def both(plan, options=None):
         far = None
         database = stack.enter_context(sql.server(place, plan.delay > 0))
         if plan.delay:
-            far = stack.enter_context(sql.distance(database))
+            far = stack.enter_context(databases.distance(database))
         sides = []
         for name in ('stock', 'patched'):
             cache = stack.enter_context(memcached.Memcached(place))
@@ -212,9 +212,11 @@ def second_nodes(sides):
         yield nodes
 
 
-def sides(plan):
+def sides(plan, options=None):
     """What the plan measures: :func:`both`, or one existing Keystone."""
-    return cloud.account(plan.against) if plan.against else both(plan)
+    if plan.against:
+        return cloud.account(plan.against)
+    return both(plan, options)
 
 
 @contextlib.contextmanager
@@ -225,12 +227,10 @@ def each(plan, variants):
     :returns: {name: what :func:`both` gives}; an existing Keystone is as it
         is
     """
+    if plan.against:
+        variants = {'as it is': None}
     with contextlib.ExitStack() as stack:
-        if plan.against:
-            account = cloud.account(plan.against)
-            yield {'as it is': stack.enter_context(account)}
-            return
         yield {
-            name: stack.enter_context(both(plan, options))
+            name: stack.enter_context(sides(plan, options))
             for name, options in variants.items()
         }

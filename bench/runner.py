@@ -23,12 +23,23 @@ from patchset import system
 
 
 def everything(pin, args):
-    """Run all experiments, and write the report.
+    """Run all experiments, even if some fail, and write the report.
 
     :raises patchset.errors.Error: some failed; lists them
     """
     names = [name for name in experiments.ALL if installed(name)]
-    failed = in_turn(names, lambda name: measure(pin, name, args))
+    failed = {}
+    for number, name in enumerate(names, 1):
+        progress.step(f'experiment {number} of {len(names)}: {name}')
+        try:
+            measure(pin, name, args)
+        except errors.Error as error:
+            failed[name] = error
+        except Exception as error:
+            traceback.print_exc()
+            failed[name] = repr(error)
+        if name in failed:
+            progress.step(f'{name} failed: {failed[name]}')
     if len(failed) < len(names):
         report(args.out)
     if failed:
@@ -51,27 +62,6 @@ def installed(name):
         progress.step(f'skipping {name}: {error}')
         return False
     return True
-
-
-def in_turn(names, measure):
-    """Run a function for each name, even if it fails for some.
-
-    :param measure: function of a name
-    :returns: {name: why it failed}
-    """
-    failed = {}
-    for number, name in enumerate(names, 1):
-        progress.step(f'experiment {number} of {len(names)}: {name}')
-        try:
-            measure(name)
-        except errors.Error as error:
-            failed[name] = error
-        except Exception as error:
-            traceback.print_exc()
-            failed[name] = repr(error)
-        if name in failed:
-            progress.step(f'{name} failed: {failed[name]}')
-    return failed
 
 
 def report(folder):
