@@ -31,9 +31,12 @@ def token(keystone):
     return _issued(keystone, login(keystone))
 
 
-def of_each(function, things) -> list:
-    """What a function gives for each thing, called a few times at once."""
-    with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as pool:
+def of_each(function, things, at_once=_AT_ONCE) -> list:
+    """What a function gives for each thing, called a few times at once.
+
+    A process that the function starts has to end with it, as its thread does.
+    """
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         return list(pool.map(function, things))
 
 

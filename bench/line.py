@@ -20,6 +20,7 @@ import socket
 import subprocess
 import sys
 import threading
+import types
 
 from patchset import child
 from patchset import errors
@@ -100,18 +101,11 @@ class Line(Lines):
         )
 
 
-class Late:
-    """How late everything is, in seconds."""
-
-    def __init__(self):
-        self.seconds = 0.0
-
-
 async def serve(proxies, late):
     """Hand on what comes in, for ever.
 
     :param proxies: list of (place, place, share of the delay)
-    :param late: the :class:`Late` that says how long that is
+    :param late: its ``seconds`` are that delay, which may change
     """
     places = []
     for where, to, share in proxies:
@@ -175,7 +169,7 @@ async def hand_on(reader, writer, share, late):
 
 def main():
     """Serve as the module says."""
-    late = Late()
+    late = types.SimpleNamespace(seconds=0.0)
     proxies = json.loads(sys.stdin.readline())
 
     def obey():

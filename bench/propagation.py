@@ -6,11 +6,11 @@ The result is the start time of the first rejected request at the last node,
 from the response to the revocation on.
 """
 
-import concurrent.futures
 import http.client
 import statistics
 import time
 
+from bench import client
 from bench import credentials
 from bench import table
 from patchset import progress
@@ -97,8 +97,7 @@ def measure(running, count):
         late = refused_after(others, caller, token, answered)
         return late, answered - began
 
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(one, range(count)))
+    return client.of_each(one, range(count), AT_ONCE)
 
 
 def refused_after(nodes, caller, token, since):
@@ -120,8 +119,7 @@ def refused_after(nodes, caller, token, since):
             time.sleep(_PAUSE)
         return None
 
-    with concurrent.futures.ThreadPoolExecutor(len(nodes)) as pool:
-        late = list(pool.map(ask, nodes))
+    late = client.of_each(ask, nodes, len(nodes))
     return None if None in late else max(late)
 
 

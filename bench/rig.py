@@ -2,11 +2,11 @@
 
 """Stock and patched Keystone at the same time, on servers of the same kind."""
 
-import concurrent.futures
 import contextlib
 import pathlib
 import tempfile
 
+from bench import client
 from bench import cloud
 from bench import databases
 from patchset import deployment
@@ -91,13 +91,11 @@ def slices(sides, number, count):
 def at_once(function, things):
     """Call a function with each of two things, at the same time.
 
-    For what is not measured: each has a processor of its own. A process that
-    the function starts has to end with it, as its thread does.
+    For what is not measured: each has a processor of its own.
 
     :returns: {thing: what the function gave}
     """
-    with concurrent.futures.ThreadPoolExecutor() as pool:
-        return dict(zip(things, pool.map(function, things), strict=True))
+    return dict(zip(things, client.of_each(function, things), strict=True))
 
 
 @contextlib.contextmanager
@@ -138,8 +136,7 @@ def both(plan, options=None):
             keystone = _keystone(plan, name, place, url, cache.url, options)
             sides.append(Side(name, keystone, database, cache, sql))
         keystones = [side.keystone for side in sides]
-        stack.callback(at_once, lambda one: one.stop(), keystones)
-        at_once(lambda one: one.prepare(), keystones)
+        _prepare(stack, keystones)
         _start(keystones)
         if far:
             # Not before: the schema is made with a thousand statements.
@@ -162,6 +159,12 @@ def _keystone(plan, name, place, database, cache, options):
         threads=1,
         options=settings,
     )
+
+
+def _prepare(stack, keystones):
+    """Prepare Keystones, which stop with the stack."""
+    stack.callback(at_once, lambda one: one.stop(), keystones)
+    at_once(lambda one: one.prepare(), keystones)
 
 
 def _start(keystones):
@@ -202,8 +205,7 @@ def second_nodes(sides):
                 # They name the first one's keys.
                 options=first.options,
             )
-        stack.callback(at_once, lambda one: one.stop(), nodes.values())
-        at_once(lambda one: one.prepare(), nodes.values())
+        _prepare(stack, nodes.values())
         for side in sides:
             # Each bootstrap puts its own address into the catalog.
             side.query(f"UPDATE endpoint SET url = '{side.keystone.url}'")
