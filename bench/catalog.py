@@ -15,8 +15,8 @@ import statistics
 import time
 
 from bench import client
-from bench import endpoints
 from bench import load
+from bench import population
 from bench import rig
 from bench import runs
 from bench import table
@@ -37,7 +37,7 @@ def run(plan):
     found, first = new_runs(SIZES[plan.scale]), {}
     with rig.both(plan) as sides:
         projects = {
-            side: endpoints.projects(side, PROJECTS[plan.scale])
+            side: population.projects(side, PROJECTS[plan.scale])
             for side in sides
         }
         for number in range(REPEATS[plan.scale]):
@@ -68,7 +68,7 @@ def fill(side, size, projects):
     :returns: ((token, id of its project), list of milliseconds, one for each
         of the projects)
     """
-    endpoints.fill(side, size)
+    population.fill_catalog(side, size)
     token = client.token(side.keystone)
     own = client.about(side.keystone, token)['project']['id']
     # Each process reads the catalog.

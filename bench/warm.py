@@ -9,8 +9,8 @@ queueing.
 import itertools
 
 from bench import client
-from bench import endpoints
 from bench import load
+from bench import population
 from bench import rig
 from bench import runs
 from bench import table
@@ -52,7 +52,7 @@ def filled(side, size):
 
     :returns: a token
     """
-    endpoints.fill(side, size)
+    population.fill_catalog(side, size)
     token = client.token(side.keystone)
     load.during(side.url, load.validations([token]), _WARM, CLIENTS)
     return token

@@ -53,70 +53,59 @@ def writing(keystone, write, seconds, rate=None):
         this program per second)
     :raises patchset.errors.Error: a round failed
     """
-    answer = {}
-    writer = _Writer(lambda: write(keystone))
+    answer, times, failed = {}, [], []  # microseconds, and why
+    end = threading.Event()
+
+    def one():
+        start = time.monotonic()
+        try:
+            write(keystone)
+            times.append(round(1_000_000 * (time.monotonic() - start)))
+        except errors.Error as error:
+            failed.append(str(error))
+
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        running = pool.submit(writer.run, seconds, rate)
+        running = pool.submit(_run, one, times, end, seconds, rate)
         try:
             yield answer
             answer.update(running.result())
         finally:
-            writer.end.set()
-    if writer.failed:
+            end.set()
+    if failed:
         raise errors.Error(
-            f'{len(writer.failed)} rounds of writes failed, the first one '
-            f'with {writer.failed[0]}'
+            f'{len(failed)} rounds of writes failed, the first one with '
+            f'{failed[0]}'
         )
 
 
-class _Writer:
-    """The rounds, and how they went."""
+def _run(one, times, end, seconds, rate):
+    """Run rounds, which note their times; what :func:`writing` answers."""
+    used, start = time.process_time(), time.monotonic()
+    if rate:
+        _run_steadily(one, end, start, seconds, rate)
+    else:
+        while time.monotonic() - start < seconds and not end.is_set():
+            one()
+    took = time.monotonic() - start
+    if rate:
+        took = max(took, seconds)
+    found = load.Answers(len(times) / took, collections.Counter(times))
+    return {
+        'done': found.requests,
+        'rate': found.rate,
+        'p50': found.percentile(50) if times else None,
+        'p99': found.percentile(99) if times else None,
+        'cpu': (time.process_time() - used) / took,
+    }
 
-    def __init__(self, write):
-        self._write = write
-        self._times = []  # microseconds
-        self.failed = []
-        #: tells it to end early
-        self.end = threading.Event()
 
-    def run(self, seconds, rate):
-        """Write; what :func:`writing` answers."""
-        used, start = time.process_time(), time.monotonic()
-        if rate:
-            self._steadily(start, seconds, rate)
-        else:
-            while time.monotonic() - start < seconds and not self.end.is_set():
-                self._round()
-        took = time.monotonic() - start
-        if rate:
-            took = max(took, seconds)
-        done = len(self._times)
-        found = load.Answers(done / took, collections.Counter(self._times))
-        return {
-            'done': done,
-            'rate': found.rate,
-            'p50': found.percentile(50) if done else None,
-            'p99': found.percentile(99) if done else None,
-            'cpu': (time.process_time() - used) / took,
-        }
-
-    def _steadily(self, start, seconds, rate):
-        free = threading.Semaphore(_UNDER_WAY)
-        with concurrent.futures.ThreadPoolExecutor(_UNDER_WAY) as pool:
-            for number in range(round(rate * seconds)):
-                due = start + (number + 0.5) / rate
-                self.end.wait(max(0, due - time.monotonic()))
-                free.acquire()
-                if self.end.is_set() or time.monotonic() - start >= seconds:
-                    break
-                pool.submit(self._round).add_done_callback(
-                    lambda _: free.release()
-                )
-
-    def _round(self):
-        start = time.monotonic()
-        try:
-            self._write()
-            self._times.append(round(1_000_000 * (time.monotonic() - start)))
-        except errors.Error as error:
-            self.failed.append(str(error))
+def _run_steadily(one, end, start, seconds, rate):
+    free = threading.Semaphore(_UNDER_WAY)
+    with concurrent.futures.ThreadPoolExecutor(_UNDER_WAY) as pool:
+        for number in range(round(rate * seconds)):
+            due = start + (number + 0.5) / rate
+            end.wait(max(0, due - time.monotonic()))
+            free.acquire()
+            if end.is_set() or time.monotonic() - start >= seconds:
+                break
+            pool.submit(one).add_done_callback(lambda _: free.release())

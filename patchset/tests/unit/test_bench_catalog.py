@@ -9,7 +9,7 @@ import testtools
 
 from bench import catalog
 from bench import client
-from bench import endpoints
+from bench import population
 
 
 def _run(rate):
@@ -81,7 +81,7 @@ class EndpointsTestCase(testtools.TestCase):
     def test_as_many_services_as_it_takes(self):
         for count, services in ((1, 1), (15, 1), (16, 2), (1000, 67)):
             side = Side()
-            endpoints.fill(side, count)
+            population.fill_catalog(side, count)
             self.assertIn(f'FROM seq_1_to_{services};', side.asked[0])
             self.assertTrue(side.asked[0].endswith(f'FROM seq_1_to_{count}'))
             self.assertEqual('flush', side.asked[1])
@@ -97,7 +97,7 @@ class EndpointsTestCase(testtools.TestCase):
         ):
             self.patch(client, name, function)
         side = types.SimpleNamespace(keystone=None)
-        self.assertEqual(['a', 'b'], endpoints.projects(side, 2))
+        self.assertEqual(['a', 'b'], population.projects(side, 2))
         self.assertEqual('/projects/b/users/me/roles/admin', granted[1])
 
 
