@@ -19,7 +19,7 @@ _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
+<meta name="viewport" content="width=device-width"/>
 <title>Keystone, stock and patched</title>
 <style>
 body {{ font: 16px/1.5 sans-serif; max-width: 64em; margin: 2em auto;
