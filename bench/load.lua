@@ -36,9 +36,9 @@ function init(args)
    end
    local rate, due = tonumber(args[3])
    if rate > 0 then
-      -- Late requests do not delay the next ones.
+      -- Each is due in the middle of its interval, even if others are late.
       function delay()
-         due = due and due + 1e3 / rate or milliseconds()
+         due = due and due + 1e3 / rate or milliseconds() + 500 / rate
          return math.max(0, due - milliseconds())
       end
    end
