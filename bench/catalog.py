@@ -12,7 +12,6 @@ from the same slice of the same round.
 
 import itertools
 import statistics
-import time
 
 from bench import client
 from bench import load
@@ -74,11 +73,10 @@ def fill(side, size, projects):
     # Each process reads the catalog.
     requests = load.validations([token]) * CLIENTS * _WARM
     load.exactly(side.url, requests, CLIENTS)
-    times = []
-    for project in projects:
-        start = time.monotonic()
-        client.rescope(side.keystone, token, project)
-        times.append(1000 * (time.monotonic() - start))
+    times = [
+        client.milliseconds(client.rescope, side.keystone, token, project)
+        for project in projects
+    ]
     for _ in range(_WARM):
         client.rescope(side.keystone, token, own)
     return (token, own), times

@@ -7,6 +7,7 @@ import functools
 import http.client
 import json
 import ssl
+import time
 import urllib.parse
 import urllib.request
 import uuid
@@ -15,6 +16,13 @@ from bench import credentials
 from patchset import errors
 
 _AT_ONCE = 4
+
+
+def milliseconds(function, *arguments) -> float:
+    """How long a call takes."""
+    start = time.monotonic()
+    function(*arguments)
+    return 1000 * (time.monotonic() - start)
 
 
 def login(keystone) -> str:

@@ -142,15 +142,14 @@ def _trust(admin):
     }
 
 
-#: What has Keystone write events of a kind. It writes none for a domain.
+#: What has Keystone write events of some kinds. It writes none for a domain.
 MAKERS = {
-    'audit': revoked_tokens,
-    'chain': revoked_tokens,
-    'user': functools.partial(
+    ('audit', 'chain'): revoked_tokens,
+    ('user',): functools.partial(
         _deleted, '/users', lambda _: client.named('user')
     ),
-    'project': functools.partial(
+    ('project',): functools.partial(
         _deleted, '/projects', lambda _: client.named('project')
     ),
-    'trust': functools.partial(_deleted, '/OS-TRUST/trusts', _trust),
+    ('trust',): functools.partial(_deleted, '/OS-TRUST/trusts', _trust),
 }

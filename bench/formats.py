@@ -7,12 +7,12 @@ Each client validates the same token repeatedly.
 
 import itertools
 
-from bench import client
 from bench import load
 from bench import rig
 from bench import runs
 from bench import summary
 from bench import table
+from bench import tokens
 
 TITLE = 'Cost of the token format'
 
@@ -46,9 +46,7 @@ def measure(side, what, clients, seconds):
     :param what: ``create`` or ``validate``
     :returns: what :meth:`bench.load.Answers.measure` gives
     """
-    requests = [('', '', client.login(side.keystone))]
-    if what == 'validate':
-        requests = load.validations([client.token(side.keystone)])
+    requests = tokens.request(side, what)
     load.exactly(side.url, requests * clients * _WARM, clients)
     return load.during(side.url, requests, seconds, clients).measure()
 

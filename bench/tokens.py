@@ -86,6 +86,16 @@ def amount(scale, cache, what, clients, requests):
     return max(requests, clients)
 
 
+def request(side, what) -> list:
+    """A request that creates a token, or validates one that is issued now.
+
+    :param what: ``create`` or ``validate``
+    """
+    if what == 'create':
+        return [('', '', client.login(side.keystone))]
+    return load.validations([client.token(side.keystone)])
+
+
 def measure(side, what, clients, requests):
     """Send a number of requests.
 
@@ -96,13 +106,10 @@ def measure(side, what, clients, requests):
         values written (``sets``), and the ``bytes`` both ways, if the side
         has a memcached that can be asked
     """
-    if what == 'create':
-        request = '', '', client.login(side.keystone)
-    else:
-        (request,) = load.validations([client.token(side.keystone)])
+    one = request(side, what)
     before = side.cache.stats() if side.cache else None
     # No more than these, or the counters would have more.
-    answers = load.exactly(side.url, [request] * requests, clients)
+    answers = load.exactly(side.url, one * requests, clients)
     spent = {}
     if before:
         spent = traffic(before, side.cache.stats(), answers.requests)
