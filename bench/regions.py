@@ -122,22 +122,20 @@ def run(plan):
     venv = environment.Environment(plan.pin.release, 'rally').ensure()
     found = runs.Runs('nodes', 'database', 'case', 'delay', 'load', 'request')
     for case in plan.cases or CASES[:1]:
+        delays = plan.delays or DELAYS[plan.scale]
+        if case == 'hierarchical':
+            delays = plan.delays or _HIERARCHICAL
         with (
             started(plan, case) as sides,
             rally.processes(plan, venv, sides, 0) as rallies,
         ):
             rig.at_once(Side.clean, sides)
-            for delay in plan.delays or delays(plan.scale, case):
+            for delay in delays:
                 for side in sides:
                     side.cluster.lengthen(delay)
                 about = plan.nodes, plan.database, case, delay
                 _rounds(plan.scale, sides, rallies, about, found)
     return points(found)
-
-
-def delays(scale, case):
-    """Default round trip times between regions in milliseconds: a tuple."""
-    return _HIERARCHICAL if case == 'hierarchical' else DELAYS[scale]
 
 
 def arrangement(plan, case, kind):

@@ -175,13 +175,6 @@ def _start(keystones):
         keystone.get_ready()
 
 
-def restart(sides, processes: int):
-    """Restart both Keystones, with ``processes`` processes each."""
-    for side in sides:
-        side.keystone.processes = processes
-        side.keystone.restart()
-
-
 @contextlib.contextmanager
 def second_nodes(sides):
     """Start another node of each side, with its keys, database and cache.

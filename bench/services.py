@@ -90,7 +90,9 @@ class Experiment:
     def processes(self):
         """The same with other numbers of processes."""
         for count in PROCESSES[self._scale]:
-            rig.restart(self._sides, count)
+            for side in self._sides:
+                side.keystone.processes = count
+                side.keystone.restart()
             self._rounds(self._pairs, 'processes', self._urls(), count)
 
     def users(self):

@@ -32,8 +32,10 @@ def run(plan):
     with rig.both(plan) as sides:
         for size in sizes:
             tokens = {side: filled(side, size) for side in sides}
-            repeats = REPEATS[plan.scale]
-            for name, side in rig.rounds(sides, range(repeats), loads(size)):
+            repeats = range(REPEATS[plan.scale])
+            # The version has no catalog.
+            loads = LOADS if size == 1 else ('validate', 'offered')
+            for name, side in rig.rounds(sides, repeats, loads):
                 found.measure(
                     side, (name, size), measure, side, tokens[side], name,
                     SECONDS[plan.scale],
@@ -56,11 +58,6 @@ def filled(side, size):
     token = client.token(side.keystone)
     load.during(side.url, load.validations([token]), _WARM, CLIENTS)
     return token
-
-
-def loads(size):
-    """Names of the loads; the version has no catalog."""
-    return [name for name in LOADS if size == 1 or name != 'version']
 
 
 def measure(side, token, name, seconds):
