@@ -24,6 +24,8 @@ def login(variables):
     user['password'] = _needed(variables, 'OS_PASSWORD')
     if variables.get('OS_SYSTEM_SCOPE'):
         scope = {'system': {variables['OS_SYSTEM_SCOPE']: True}}
+    elif variables.get('OS_TRUST_ID'):
+        scope = {'OS-TRUST:trust': {'id': variables['OS_TRUST_ID']}}
     else:
         scope = {'project': _named(variables, 'PROJECT', 'OS_PROJECT_NAME')}
     identity = {'methods': ['password'], 'password': {'user': user}}

@@ -57,6 +57,32 @@ def tokens(accounts, count: int) -> list:
     return client.of_each(client.token, in_turn(accounts, range(count)))
 
 
+def system_token(keystone) -> str:
+    """Have a token of the admin for the system issued."""
+    return _token_of(keystone, OS_SYSTEM_SCOPE='all')
+
+
+def trust_token(keystone) -> str:
+    """Make a user whom the admin trusts, and who has a token for that."""
+    (trustee,) = accounts(keystone, 1)
+    caller = client.token(keystone)
+    admin = client.about(keystone, caller)
+    body = {
+        'trustor_user_id': admin['user']['id'],
+        'trustee_user_id': trustee.credentials['OS_USER_ID'],
+        'project_id': admin['project']['id'],
+        'roles': [{'id': role['id']} for role in admin['roles']],
+        'impersonation': False,
+    }
+    made = client.create(keystone, caller, '/OS-TRUST/trusts', {'trust': body})
+    return _token_of(trustee, OS_TRUST_ID=made['id'])
+
+
+def _token_of(keystone, **variables):
+    credentials = {**keystone.credentials, **variables}
+    return client.token(cloud.Account(keystone.url, credentials))
+
+
 def projects(side, count):
     """Make projects in which the admin has the role that it has in its own.
 

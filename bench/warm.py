@@ -2,6 +2,9 @@
 
 """Responses for a token that both sides have validated before.
 
+``system`` and ``trust`` are like ``validate``, with tokens for the system and
+of a trust.
+
 ``offered`` is lower than the capacity of stock: the response times without
 queueing.
 """
@@ -16,7 +19,7 @@ from bench import runs
 from bench import table
 
 TITLE = 'Rate of responses for one frequently validated token'
-LOADS = ('validate', 'version', 'offered')
+LOADS = ('validate', 'system', 'trust', 'version', 'offered')
 SIZES = {'small': (1,), 'full': (1, 300)}
 SECONDS = {'small': 1, 'full': 4}  # of a slice
 REPEATS = {'small': 4, 'full': 8}
@@ -31,14 +34,14 @@ def run(plan):
     found = new_runs(sizes)
     with rig.both(plan) as sides:
         for size in sizes:
-            tokens = {side: filled(side, size) for side in sides}
-            repeats = range(REPEATS[plan.scale])
-            # The version has no catalog.
+            # The others depend less on the catalog, or not at all.
             loads = LOADS if size == 1 else ('validate', 'offered')
+            tokens = {side: filled(side, size, loads) for side in sides}
+            repeats = range(REPEATS[plan.scale])
             for name, side in rig.rounds(sides, repeats, loads):
                 found.measure(
-                    side, (name, size), measure, side, tokens[side], name,
-                    SECONDS[plan.scale],
+                    side, (name, size), measure, side, tokens[side][name],
+                    name, SECONDS[plan.scale],
                 )  # fmt: skip
     return found.points()
 
@@ -49,15 +52,19 @@ def new_runs(sizes):
     return runs.Runs('load', 'endpoints', order=order)
 
 
-def filled(side, size):
+def filled(side, size, loads) -> dict:
     """Fill the catalog of a side, and have each process answer.
 
-    :returns: a token
+    :returns: {load: token}
     """
     population.fill_catalog(side, size)
-    token = client.token(side.keystone)
-    load.during(side.url, load.validations([token]), _WARM, CLIENTS)
-    return token
+    tokens = dict.fromkeys(loads, client.token(side.keystone))
+    if 'system' in loads:
+        tokens['system'] = population.system_token(side.keystone)
+        tokens['trust'] = population.trust_token(side.keystone)
+    requests = load.validations(set(tokens.values()))
+    load.during(side.url, requests, _WARM, CLIENTS)
+    return tokens
 
 
 def measure(side, token, name, seconds):

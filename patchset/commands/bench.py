@@ -3,9 +3,9 @@
 """Measure stock and patched Keystone side by side.
 
 Both run at the same time on this machine, with a common database server and
-one memcached each, and are loaded in turns by wrk, hey or Rally, over loopback
-only. Compare the two: absolute figures depend on the machine and are
-only meaningful if it is otherwise idle.
+one memcached each, and are loaded in turns by wrk or Rally, over loopback
+only. Compare the two: absolute figures depend on the machine and are only
+meaningful if it is otherwise idle.
 
 experiments:
   tokens       token creation and validation, with memcached and without cache

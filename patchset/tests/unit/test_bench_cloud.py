@@ -50,6 +50,10 @@ class CredentialsTestCase(testtools.TestCase):
         auth = credentials.login({**_OPENRC, 'OS_SYSTEM_SCOPE': 'all'})['auth']
         self.assertEqual({'system': {'all': True}}, auth['scope'])
 
+    def test_a_trust(self):
+        auth = credentials.login({**_OPENRC, 'OS_TRUST_ID': 't'})['auth']
+        self.assertEqual({'OS-TRUST:trust': {'id': 't'}}, auth['scope'])
+
     def test_what_is_missing(self):
         for name in _OPENRC:
             if name == 'OS_PROJECT_DOMAIN_ID':

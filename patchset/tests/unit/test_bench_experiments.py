@@ -63,6 +63,7 @@ class ExperimentsTestCase(testtools.TestCase):
             ('token', lambda keystone: f'token{next(numbers)}'),
             ('rescope', lambda *_: 'token'),
             ('revoke', lambda *_: None),
+            ('create', lambda *_: {'id': 'trust'}),
             ('create_project', lambda *_: {'id': 'project'}),
             ('put', lambda *_: None),
             ('about', lambda *_: _ADMIN),
@@ -83,7 +84,7 @@ class ExperimentsTestCase(testtools.TestCase):
         yield self.sides
 
     def accounts(self, keystone, count, role='member'):
-        return [mock.Mock() for _ in range(count)]
+        return [mock.MagicMock() for _ in range(count)]
 
     @contextlib.contextmanager
     def writing(self, *_, **more):
