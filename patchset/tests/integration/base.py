@@ -6,6 +6,7 @@ import concurrent.futures
 import datetime
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import time
@@ -17,9 +18,9 @@ import testtools
 from patchset import pins
 from patchset import trees
 from patchset.services import memcached
-from patchset.tree_scripts import __path__ as _inside
 
 BOUND = 2  # seconds, for each worker
+_HERE = pathlib.Path(__file__).parent
 
 
 def tree():
@@ -62,13 +63,13 @@ class DatabaseMixin(ServerMixin):
 class Worker:
     """A process of its own.
 
-    :param script: name of the script, below ``tree_scripts``
+    :param script: name of the script, beside this module
     :param options: {section: {option: value}}
     """
 
     def __init__(self, script, options):
         self._process = subprocess.Popen(
-            [sys.executable, '-P', '-Wignore', os.path.join(*_inside, script)],
+            [sys.executable, '-P', '-Wignore', _HERE / script],
             env={**os.environ, 'PYTHONPATH': str(tree())},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -122,7 +123,7 @@ class Worker:
 
 
 class WorkerTestCase(testtools.TestCase):
-    """Workers that revoke and check tokens, by tree_scripts/revoke_worker."""
+    """Workers that revoke and check tokens, by revoke_worker.py."""
 
     def launch(
         self, database, cache=None, backend='dogpile.cache.memcached', **revoke

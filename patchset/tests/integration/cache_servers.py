@@ -2,11 +2,13 @@
 
 """Cache servers that fail, for tests: memcached and Redis."""
 
+import signal
 import socket
 import time
 
+from patchset import child
 from patchset.services import memcached
-from patchset.services import redis
+from patchset.services import server
 
 
 class Memcached(memcached.Memcached):
@@ -44,8 +46,24 @@ class Memcached(memcached.Memcached):
         assert int(self.stats()['evictions']) > 0
 
 
-class Redis(redis.Redis):
+class Redis(server.Server):
+    """A Redis server that keeps nothing on disk."""
+
+    name = 'redis'
+    users = ('redis', 'nobody')
+    stop_signal = signal.SIGKILL
     backends = ('dogpile.cache.redis',)
+
+    def query(self, *words):
+        """Lines of the answer to one command.
+
+        :raises patchset.errors.Error: the server's own message
+        """
+        return self._checked(self._ask(*words)).splitlines()
+
+    def flush(self):
+        """Forget everything that is stored."""
+        self.query('FLUSHALL')
 
     def options(self):
         """Options of ``[cache]``."""
@@ -79,3 +97,23 @@ class Redis(redis.Redis):
         self.query('CONFIG', 'SET', 'maxmemory', '1')
         time.sleep(seconds)
         self.query('CONFIG', 'SET', 'maxmemory', '0')
+
+    def _ask(self, *words):
+        return self._talk(
+            [
+                child.find('redis-cli'), '-h', '127.0.0.1', '-p', self.port,
+                '-e', *words,
+            ],
+            errors='surrogateescape',
+        )  # fmt: skip
+
+    def _command(self):
+        return [
+            child.find('redis-server'), '--bind', '127.0.0.1',
+            '--port', self.port, '--dir', self.folder,
+            '--save', '', '--appendonly', 'no', '--daemonize', 'no',
+        ]  # fmt: skip
+
+    def _answers(self):
+        done = self._ask('INFO', 'server')
+        return f'process_id:{self.pid}' in done.stdout.splitlines()

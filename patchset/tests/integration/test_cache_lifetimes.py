@@ -18,7 +18,7 @@ IDS = 1  # that of the region
 
 
 class LifetimeTestCase(testtools.TestCase):
-    """Workers that cache values; see tree_scripts/cache_worker.py."""
+    """Workers that cache values; see cache_worker.py."""
 
     def worker(self, backend, cache=None, **options):
         """Start a worker that ends with the test."""

@@ -14,9 +14,9 @@ import fixtures
 import testtools
 
 from patchset import client
-from patchset.services import apache
 from patchset.services import memcached
 from patchset.test_parts import cloud
+from patchset.tests.integration import apache
 
 ROUNDS = int(os.environ.get('KS_ROUNDS', 7))
 TOGETHER = 32  # requests at once

@@ -22,9 +22,9 @@ from patchset.services import haproxy
 from patchset.services import mariadb
 from patchset.services import memcached
 from patchset.services import postgresql
-from patchset.services import redis
 from patchset.services import server
 from patchset.services import slapd
+from patchset.tests.integration import cache_servers
 
 
 class _Checks:
@@ -203,7 +203,7 @@ class SlapdTestCase(_Checks, testtools.TestCase):
 
 
 class RedisTestCase(_Checks, testtools.TestCase):
-    kind = redis.Redis
+    kind = cache_servers.Redis
 
     def test_query_and_flush(self):
         with self.kind() as one:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Keystone under a private Apache with mod_wsgi."""
+"""Keystone under a private Apache with mod_wsgi, for tests."""
 
 import http.client
 
 from patchset import child
+from patchset import client
 from patchset import wsgi
 from patchset.services import server
-from patchset.walk import node
 
 MODULES = '/usr/lib/apache2/modules'
 
@@ -86,5 +86,5 @@ class Apache(server.Server):
         }
 
     def _answers(self):
-        answer = node.Node(self.name, lambda: self.port).ask('GET', '')
+        answer = client.Client(self.port).ask('GET', '')
         return answer.status == http.client.OK
