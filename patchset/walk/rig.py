@@ -16,6 +16,7 @@ import shutil
 import tempfile
 import time
 
+from patchset import client
 from patchset import keystone_conf
 from patchset import preparation
 from patchset import progress
@@ -25,7 +26,6 @@ from patchset.services import memcached
 from patchset.services import slapd
 from patchset.test_parts import cloud
 from patchset.walk import counters
-from patchset.walk import node
 
 PASSWORD = 'of-all'
 NODES = ('node 1', 'node 2')
@@ -76,7 +76,7 @@ class Rig(group.Group):
 
     def node(self, name):
         """One of the servers, for requests."""
-        return node.Node(name, lambda: self._keystones[name].port)
+        return client.Client(self._keystones[name].port, name)
 
     def reset(self):
         """Make all as it was before the story."""

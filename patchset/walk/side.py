@@ -5,12 +5,11 @@
 import dataclasses
 import time
 
-from patchset.walk import node
+from patchset import client
 from patchset.walk import story
 
 ADMIN = 'by-admin'  # name of the admin's token
 SELF = 'self'  # stands for the token itself, as its caller
-_ADMIN = {'name': 'admin', 'domain': {'id': 'default'}}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Side:
     """One cloud.
 
     :param name: ``stock`` or ``patched``
-    :param nodes: list of :class:`patchset.walk.node.Node`
+    :param nodes: list of :class:`patchset.client.Client`
     :param rig: the :class:`patchset.walk.rig.Rig`
     """
 
@@ -47,10 +46,8 @@ class Side:
 
     def sign_in(self, password):
         """Have a token of the admin, and know what Keystone has made."""
-        user = {**_ADMIN, 'password': password}
         answer = self.ask_for_token(
-            {'methods': ['password'], 'password': {'user': user}},
-            {'project': _ADMIN},
+            client.password(password), client.ADMIN_PROJECT
         )
         self.keep_token(ADMIN, answer, ADMIN)
         self.names[answer.body['token']['user']['id']] = 'admin'
@@ -137,10 +134,7 @@ class Side:
         """The answer to a sign-in."""
         self.let_second_pass()
         self._forget()
-        auth = {'identity': identity}
-        if scope:
-            auth['scope'] = scope
-        return self.node.ask('POST', '/auth/tokens', body={'auth': auth})
+        return self.node.authenticate(identity, scope)
 
     def keep_token(self, name, answer, caller):
         """Put what a sign-in gave into the pool; return the answer."""
@@ -173,11 +167,11 @@ class Side:
         """Run a keystone-manage command; the exit code as an answer."""
         code = self.rig.manage(self.name, words)
         self._written = time.time()
-        return node.Answer(code)
+        return client.Answer(code)
 
     def rotate_keys(self):
         """Rotate the keys of tokens, on all nodes."""
-        return node.Answer(self.rig.rotate_keys(self.name))
+        return client.Answer(self.rig.rotate_keys(self.name))
 
     def restart_node(self, number):
         """Restart one of the nodes; stock keeps nothing to forget."""

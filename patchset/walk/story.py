@@ -35,7 +35,7 @@ class Operation:
     """What can happen.
 
     :param do: called with a side and the step's arguments; returns an
-        :class:`patchset.walk.node.Answer`, or None
+        :class:`patchset.client.Answer`, or None
     :param kind: what can be left out by name
     :param weight: how often it is chosen, relative to the others
     :param choices: {argument: what to choose from}

@@ -11,10 +11,10 @@ import subprocess
 import fixtures
 import testtools
 
+from patchset import client
 from patchset import paths
 from patchset.services import server
 from patchset.tests.functional import commands
-from patchset.walk import node
 
 PATIENCE = 180  # seconds; far more than a loaded machine needs
 
@@ -63,7 +63,7 @@ class ClusterTestCase(testtools.TestCase):
         )
 
     def status(self):
-        return node.Node('all', lambda: self.port).ask('GET', '').status
+        return client.Client(self.port).ask('GET', '').status
 
     def test_up_status_drain_and_down(self):
         process, text = self.up('--nodes', '2', '--mixed')

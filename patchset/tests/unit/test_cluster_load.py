@@ -13,7 +13,6 @@ from patchset import openrc
 from patchset.cluster import faults
 from patchset.cluster import layout
 from patchset.cluster import load
-from patchset.walk import node
 
 
 class Server(client.Client):
@@ -24,7 +23,7 @@ class Server(client.Client):
         self.status = status
 
     def ask(self, method, path, token=None, body=None, headers=None):
-        return node.Answer(self.status)
+        return client.Answer(self.status)
 
 
 class LoadTestCase(testtools.TestCase):

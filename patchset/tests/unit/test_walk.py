@@ -10,6 +10,7 @@ import types
 
 import testtools
 
+from patchset.client import Answer
 from patchset.walk import answers
 from patchset.walk import beginning
 from patchset.walk import counters
@@ -17,7 +18,6 @@ from patchset.walk import differences
 from patchset.walk import rig
 from patchset.walk import side
 from patchset.walk import story
-from patchset.walk.node import Answer
 
 _ID = '0123456789abcdef' * 2
 _OTHER = 'fedcba9876543210' * 2

@@ -2,6 +2,7 @@
 
 """Trusts, application credentials and EC2 credentials."""
 
+from patchset import client
 from patchset.walk import names
 from patchset.walk.story import NUMBER
 from patchset.walk.story import Absent
@@ -31,8 +32,7 @@ def own_token(side, user, project):
 
 def password(side, user):
     """How a user signs in."""
-    own = {'id': side.id(user), 'password': side.kept.get(user)}
-    return {'methods': ['password'], 'password': {'user': own}}
+    return client.password(side.kept.get(user), id=side.id(user))
 
 
 @operation(

@@ -7,9 +7,9 @@ are cached outlive the configuration of their domain: that ends with their time
 in the cache. The caches are emptied instead of waiting for it.
 """
 
+from patchset.client import Answer
 from patchset.services import slapd
 from patchset.walk import names
-from patchset.walk.node import Answer
 from patchset.walk.operations.identity import FIRST_PASSWORD
 from patchset.walk.story import NUMBER
 from patchset.walk.story import Absent
