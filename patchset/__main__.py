@@ -29,7 +29,7 @@ def parser():
         command = importlib.import_module(f'patchset.commands.{module.name}')
         one = subcommands.add_parser(
             module.name,
-            help=command.HELP,
+            help=command.__doc__.partition('\n')[0],
             description=command.__doc__,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )

@@ -73,7 +73,6 @@ _ONLY = {
     'delay': ('rally', 'regions', 'propagation'),
     'nodes': ('regions',),
 }
-HELP = 'measure stock and patched Keystone side by side'
 
 
 def milliseconds(word):

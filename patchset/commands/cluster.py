@@ -31,7 +31,6 @@ from patchset.cluster import layout
 from patchset.cluster import record
 from patchset.services import haproxy
 
-HELP = 'run multiple Keystone nodes behind HAProxy on 127.0.0.1'
 ACTIONS = ('up', 'status', 'drain', 'ready', 'down')
 
 

@@ -20,8 +20,6 @@ from patchset import series
 from patchset.test_parts import options
 from patchset.test_parts import unit
 
-HELP = 'measure the coverage of the unit tests'
-
 
 def add_arguments(parser):
     """Add this command's arguments."""

@@ -8,14 +8,29 @@ version just above their own, so that its later updates replace them. The
 topics are those of the release with their version of upstream.
 """
 
+import hashlib
+import os
 import pathlib
+import re
 import tempfile
 
-from patchset import deb
+from patchset import assemble
+from patchset import child
+from patchset import errors
 from patchset import paths
+from patchset import pins
+from patchset import process
 from patchset import progress
+from patchset import series
 
-HELP = 'build packages from those of Debian, with the topics'
+NAMES = ('python3-keystone', 'keystone')
+# Patches for a version of upstream that none is pinned to; they take the
+# place of those of the same name. One without a diff is not needed.
+ADAPTED = paths.ROOT / 'contrib' / 'debian'
+_SITE = 'usr/lib/python3/dist-packages'
+_MARK = '+revcache'  # in the versions of the patched ones
+# What the overlay imports, if the distribution's package does not need it.
+_NEEDED = ('python3-cachetools', 'python3-prettytable')
 
 
 def add_arguments(parser):
@@ -32,6 +47,132 @@ def add_arguments(parser):
 def run(args):
     """Build, and print the paths written."""
     with tempfile.TemporaryDirectory() as folder:
-        packages = args.packages or deb.download(pathlib.Path(folder))
-        for path in deb.build(packages, paths.DIST / 'deb'):
+        packages = args.packages or download(pathlib.Path(folder))
+        for path in build(packages, paths.DIST / 'deb'):
             progress.say(path)
+
+
+def download(folder):
+    """Get the distribution's packages by apt.
+
+    :param folder: where they go
+    :returns: list of their paths
+    """
+    process.run(
+        [child.find('apt-get'), 'download', '-q', *map(_wanted, NAMES)],
+        cwd=folder,
+        what='downloading the packages of the distribution',
+    )
+    return sorted(folder.glob('*.deb'))
+
+
+def _wanted(name):
+    """The package and version to download, as apt-get takes it."""
+    text = process.run(
+        [child.find('apt-cache'), 'policy', name], env={'LC_ALL': 'C'}
+    )
+    candidate = re.search(r'^ *Candidate: (\d\S*)', text, re.M)
+    if not candidate:
+        return name  # which apt-get complains about
+    # A patched one that is installed is in no archive; what it was made of is.
+    return f'{name}={candidate[1].partition(_MARK)[0]}'
+
+
+def build(packages, folder):
+    """Build patched packages.
+
+    :param packages: paths of the distribution's packages
+    :param folder: where the patched ones go
+    :returns: list of the paths written
+    :raises patchset.errors.Error: there are no topics for their version
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    return [_one(path, folder) for path in packages]
+
+
+def _one(path, folder):
+    with tempfile.TemporaryDirectory() as temporary:
+        root = pathlib.Path(temporary) / 'root'
+        process.run([child.find('dpkg-deb'), '-R', path, root])
+        control = root / 'DEBIAN' / 'control'
+        text = control.read_text()
+        version = _field(text, 'Version')
+        upstream = re.sub(r'^\d+:|-[^-]*$', '', version)
+        pin = pin_for(upstream)
+        patched = f'{version}{_MARK}{pin.build}'
+        if (root / _SITE / 'keystone').is_dir():
+            apply(root / _SITE, upstream, pin)
+            depends = _field(text, 'Depends')
+            every = dict.fromkeys((*_NEEDED, *depends.split(', ')))
+            text = text.replace(
+                f'\nDepends: {depends}', f'\nDepends: {", ".join(every)}'
+            )
+        # The Version, and the other package in Depends.
+        control.write_text(text.replace(version, patched))
+        _write_checksums(root)
+        name = f'{_field(text, "Package")}_{patched.partition(":")[2]}_all.deb'
+        process.run(
+            [
+                child.find('dpkg-deb'), '--root-owner-group', '-b', root,
+                folder / name,
+            ],
+            what=f'building {name}',
+        )  # fmt: skip
+        return folder / name
+
+
+def _field(text, name):
+    return re.search(rf'^{name}: (.*)$', text, re.M)[1]
+
+
+def pin_for(upstream):
+    """The pin whose topics apply to a version of upstream.
+
+    :raises patchset.errors.Error: there is none
+    """
+    known = []
+    for pin in map(pins.load, pins.releases()):
+        known.append(pin.version)
+        if upstream == pin.version or (
+            upstream.partition('.')[0] == pin.version.partition('.')[0]
+            and (ADAPTED / upstream).is_dir()
+        ):
+            return pin
+    known += sorted(path.name for path in ADAPTED.iterdir())
+    raise errors.Error(
+        f'the distribution has Keystone {upstream}, to which the topics do '
+        f'not apply; they do to: {", ".join(sorted(known))}'
+    )
+
+
+def apply(site, upstream, pin):
+    """Put the topics into the folder that has the package ``keystone``.
+
+    :param site: the folder
+    :param upstream: version of upstream that it has
+    """
+    for topic in series.load(pin.release):
+        adapted = ADAPTED / upstream / topic.path.name
+        path = adapted if adapted.is_file() else topic.path
+        if '\ndiff --git ' in path.read_text():
+            process.run(
+                ['git', 'apply', '--include=keystone/*', path],
+                cwd=site,
+                # No repository around the folder is meant.
+                env={'GIT_CEILING_DIRECTORIES': str(site.parent)},
+                what=f'applying {topic.name}',
+            )
+        for name in topic.adds:
+            if name.startswith('keystone/'):
+                assemble.add(site, topic, name, paths.ROOT)
+                os.chmod(site / name, 0o644)
+
+
+def _write_checksums(root):
+    lines = []
+    for path in sorted(root.rglob('*')):
+        name = path.relative_to(root).as_posix()
+        if path.is_file() and not name.startswith(('DEBIAN/', 'etc/')):
+            digest = hashlib.md5(path.read_bytes(), usedforsecurity=False)
+            lines.append(f'{digest.hexdigest()}  {name}\n')
+    (root / 'DEBIAN' / 'md5sums').write_text(''.join(lines))

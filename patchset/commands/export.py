@@ -25,8 +25,6 @@ from patchset import quilt
 from patchset import series
 from patchset import signing
 
-HELP = 'export the series, one commit or quilt patch per topic'
-
 FORMATS = {'git': (export.export, 'series'), 'quilt': (quilt.export, 'quilt')}
 
 

@@ -15,8 +15,6 @@ from patchset import process
 from patchset import progress
 from patchset import trees
 
-HELP = 'write a sample keystone.conf'
-
 
 def add_arguments(parser):
     """Add this command's arguments."""

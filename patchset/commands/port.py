@@ -8,17 +8,24 @@ says, and run the command again without a version to continue. Finally, write
 the patches with ./ks refresh.
 """
 
+import pathlib
+import shutil
+import tempfile
+
 from patchset import arguments
 from patchset import assemble
 from patchset import errors
+from patchset import git
+from patchset import locking
 from patchset import paths
 from patchset import pins
-from patchset import port
 from patchset import progress
+from patchset import refresh
 from patchset import series
 from patchset import upstream
 
-HELP = 'port the topics to another upstream version'
+# Tags of the new tree: the old source, and the old topics on top of it.
+BASE, TOPICS = 'ported-base', 'ported-topics'
 
 
 def add_arguments(parser):
@@ -41,10 +48,10 @@ def add_arguments(parser):
 def run(args):
     """Start or continue, and report what to review."""
     if args.version:
-        _start(args)
+        _pin_version(args)
     elif args.origin:
         raise errors.UsageError('--from requires a version')
-    changed, merged = port.resume(pins.load(args.release))
+    changed, merged = resume(pins.load(args.release))
     for names, what in (
         (changed, 'has changed hunks'),
         (merged, 'has no hunks left: was it merged upstream?'),
@@ -53,12 +60,12 @@ def run(args):
             progress.say(f'{name} {what}')
     progress.say(
         f'To compare: git -C {paths.assembled(args.release)} range-diff '
-        f'{port.BASE}..{port.TOPICS} {assemble.BASE}..HEAD'
+        f'{BASE}..{TOPICS} {assemble.BASE}..HEAD'
     )
     progress.say(f'Then: ./ks refresh --release {args.release}')
 
 
-def _start(args):
+def _pin_version(args):
     known = args.release in pins.releases()
     origin = args.origin or (args.release if known else pins.newest())
     old = pins.load(origin)
@@ -78,4 +85,109 @@ def _start(args):
         if not listed.exists():
             listed.parent.mkdir(exist_ok=True)
             listed.write_text(series.comments(origin, stack))
-    port.start(pin, old)
+    start(pin, old)
+
+
+def start(pin, old):
+    """Make the tree of a release anew, without any topic yet.
+
+    :param pin: :class:`patchset.pins.Pin` of the release to carry over to
+    :param old: the pin of the release whose topics are carried over; it can
+        be the same release, before its pin was changed
+    :raises patchset.errors.Error: the tree has edits or commits that are
+        nowhere else
+    """
+    source = upstream.ensure(pin)
+    topics = assemble.ensure(old)
+    tree = paths.assembled(pin.release)
+    with locking.exclusive(tree):
+        if tree.is_dir():
+            assemble.assert_clean(tree, pin)
+        with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
+            fresh = pathlib.Path(temporary) / 'tree'
+            assemble.build(pin, source, [], fresh)
+            git.git(
+                fresh, 'fetch', '--quiet', '--no-tags', topics,
+                f'refs/tags/{assemble.BASE}:refs/tags/{BASE}',
+                f'HEAD:refs/tags/{TOPICS}',
+            )  # fmt: skip
+            listed = series.load(pin.release)
+            assemble.mark(fresh, 'inputs', assemble.digest(pin, listed))
+            assemble.mark(fresh, 'port', old.release)
+            shutil.rmtree(tree, ignore_errors=True)
+            shutil.move(fresh, tree)
+
+
+def resume(pin):
+    """Put the topics that are not there yet onto the tree, in order.
+
+    Topics that the series of the release does without are left out. What a
+    topic was resolved to is kept: the next call goes on after it.
+
+    :returns: names of topics whose hunks are not what they were, and names of
+        topics with no hunk left: upstream may have them
+    :raises patchset.errors.Error: git cannot merge a topic, or :func:`start`
+        was not called
+    """
+    tree = paths.assembled(pin.release)
+    if not assemble.read_mark(tree, 'port'):
+        raise errors.UsageError(
+            f'no topics are being carried over to {pin.release}: name the '
+            f'upstream version'
+        )
+    without = series.without(pin.release)
+    with locking.exclusive(tree):
+        _assert_resolved(tree)
+        here = [name for _, name, _ in refresh.topics_of(tree)]
+        for commit, name, _ in refresh.topics_of(tree, BASE, TOPICS):
+            if name in here or name in without:
+                continue
+            try:
+                git.git(tree, 'cherry-pick', '--allow-empty', commit)
+            except errors.Error:
+                _assert_resolved(tree, name)
+                raise
+        assemble.unmark(tree, 'port')
+        return _report(tree)
+
+
+def _assert_resolved(tree, name=None):
+    head = tree / '.git' / 'CHERRY_PICK_HEAD'
+    if not head.is_file():
+        return
+    if not name:
+        message = git.git(
+            tree, 'show', '-s', '--format=%B', 'CHERRY_PICK_HEAD'
+        )
+        _, name = series.place(message)
+    files = git.names(tree, 'diff', '--name-only', '--diff-filter=U', '-z')
+    raise errors.Error(
+        f'{name} needs you, in {tree}: {", ".join(files) or "no file"}; '
+        f'resolve, git add, git cherry-pick --continue (or --skip, with the '
+        f'reason in the series), and run this again'
+    )
+
+
+def _report(tree):
+    before, after = (
+        {name: _hunks(tree, commit) for commit, name, _ in topics}
+        for topics in (
+            refresh.topics_of(tree, BASE, TOPICS), refresh.topics_of(tree),
+        )
+    )  # fmt: skip
+    both = [name for name in after if name in before]
+    return (
+        [n for n in both if after[n] and after[n] != before[n]],
+        [n for n in both if before[n] and not after[n]],
+    )
+
+
+def _hunks(tree, commit):
+    """The lines that a commit changes in files that were there before."""
+    return [
+        line
+        for line in git.git(
+            tree, 'show', '--format=', '--unified=0', '--diff-filter=M', commit
+        ).splitlines()
+        if line[:1] in '+-' and line[:4] not in ('+++ ', '--- ')
+    ]

@@ -12,8 +12,6 @@ from patchset import arguments
 from patchset import environment
 from patchset import trees
 
-HELP = 'run Python with the patched or stock Keystone importable'
-
 
 def add_arguments(parser):
     """Add this command's arguments."""

@@ -11,8 +11,6 @@ from patchset import arguments
 from patchset import progress
 from patchset import refresh
 
-HELP = 'write edits in the assembled tree back to patches and overlay'
-
 
 def add_arguments(parser):
     """Add this command's arguments."""

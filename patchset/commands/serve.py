@@ -34,8 +34,6 @@ from patchset import progress
 from patchset import stopping
 from patchset import trees
 
-HELP = 'run a patched (or stock) Keystone on 127.0.0.1'
-
 
 def add_arguments(parser):
     """Add this command's arguments."""

@@ -50,8 +50,6 @@ from patchset.test_parts import results
 from patchset.walk import rig
 from patchset.walk import story
 
-HELP = 'run the tests, or parts of them'
-
 DEFAULT = ('lint', 'unit', 'performance', 'areas', 'smoke')
 PARTS = (
     'quick', *DEFAULT, 'functional', 'proof', 'commits', 'docs', 'upstream',

@@ -6,9 +6,9 @@ import hashlib
 import json
 import zipfile
 
-from patchset import build
 from patchset import git
 from patchset import sbom
+from patchset.commands import build
 from patchset.tests.unit import base
 
 

@@ -13,7 +13,6 @@ import testtools
 import yaml
 
 from patchset import assemble
-from patchset import build
 from patchset import child
 from patchset import client
 from patchset import errors
@@ -21,6 +20,7 @@ from patchset import paths
 from patchset import pins
 from patchset import process
 from patchset import waiting
+from patchset.commands import build
 from patchset.services import mariadb
 from patchset.services import memcached
 from patchset.services import server

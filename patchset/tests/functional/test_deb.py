@@ -8,9 +8,9 @@ import subprocess
 
 import fixtures
 
-from patchset import deb
 from patchset import errors
 from patchset import git
+from patchset.commands import deb
 from patchset.tests.unit import base
 
 _CONTROL = """\

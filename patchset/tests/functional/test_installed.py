@@ -12,7 +12,6 @@ import testscenarios
 import testtools
 
 from patchset import assemble
-from patchset import build
 from patchset import client
 from patchset import deployment
 from patchset import environment
@@ -20,6 +19,7 @@ from patchset import git
 from patchset import paths
 from patchset import pins
 from patchset import process
+from patchset.commands import build
 from patchset.services import server
 from patchset.tests.functional import test_deployment
 

@@ -6,9 +6,9 @@ import dataclasses
 import shutil
 import sys
 
-from patchset import check
 from patchset import errors
 from patchset import upstream
+from patchset.commands import check
 from patchset.tests.unit import base
 
 
