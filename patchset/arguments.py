@@ -2,7 +2,31 @@
 
 """Arguments that several commands share."""
 
+import argparse
+
 from patchset import pins
+
+
+def between(name, kind, least, most):
+    """A parser of numbers, for the ``type`` of an argument.
+
+    :param name: what the number is, for error messages
+    :param kind: ``int`` or ``float``
+    """
+
+    def number(word):
+        value = kind(word)
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(
+                f'{value} is not between {least} and {most}'
+            )
+        return value
+
+    number.__name__ = name
+    return number
+
+
+PORT = between('port', int, 1, 65535)
 
 
 def add_release(parser, new=False):

@@ -2,8 +2,11 @@
 
 """Ends a command in order when a signal asks for it."""
 
+import contextlib
 import signal
 import sys
+
+from patchset import progress
 
 
 def in_order():
@@ -20,3 +23,12 @@ def in_order():
     for one in signals:
         if signal.getsignal(one) != signal.SIG_IGN:
             signal.signal(one, stop)
+
+
+@contextlib.contextmanager
+def by_signal():
+    """A block that runs until a signal ends it, which is no failure."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        progress.step('stopping')

@@ -45,7 +45,6 @@ works with revocations, mixed and tokens.
 Ctrl-C stops everything that was started.
 """
 
-import argparse
 import pathlib
 import sys
 
@@ -62,9 +61,10 @@ from patchset import progress
 from patchset import stopping
 from patchset.cluster import layout
 
-_FARTHEST = 1000  # milliseconds of round trip; more than around the earth
-
-_MOST = 1000  # rounds of writes per second
+# Milliseconds of a round trip; the most is more than around the earth.
+_DELAY = arguments.between('milliseconds', int, 0, 1000)
+_RATE = arguments.between('rate', float, 0.01, 1000)  # per second
+_NODES = arguments.between('number', int, 2, layout.MOST)
 
 # Options that only some experiments have.
 _ONLY = {
@@ -75,29 +75,6 @@ _ONLY = {
 }
 
 
-def milliseconds(word):
-    """Parse a whole number of milliseconds."""
-    return _between(0, int(word), _FARTHEST)
-
-
-def nodes(word):
-    """Parse a number of nodes."""
-    return _between(2, int(word), layout.MOST)
-
-
-def rate(word):
-    """Parse a positive rate per second."""
-    return _between(0.01, float(word), _MOST)
-
-
-def _between(least, number, most):
-    if not least <= number <= most:
-        raise argparse.ArgumentTypeError(
-            f'{number} is not between {least} and {most}'
-        )
-    return number
-
-
 # Option, more of its arguments, and its help.
 _REPEATED = (
     (
@@ -106,11 +83,11 @@ _REPEATED = (
     ),
     ('--case', {}, 'living, services, regions, propagation, faults: case'),
     (
-        '--rate', {'type': rate, 'metavar': 'N'},
+        '--rate', {'type': _RATE, 'metavar': 'N'},
         'living: rounds of writes per second',
     ),
     (
-        '--delay', {'type': milliseconds, 'metavar': 'MS'},
+        '--delay', {'type': _DELAY, 'metavar': 'MS'},
         'rally: round trip time in milliseconds to the database, or '
         'between the nodes of a cluster (default: 0, at full scale 0 and '
         '100); regions, propagation: round trip time between the regions '
@@ -154,7 +131,7 @@ def add_arguments(parser):
     )
     parser.add_argument(
         '--nodes',
-        type=nodes,
+        type=_NODES,
         metavar='N',
         help='regions: number of nodes (default: 3)',
     )

@@ -85,16 +85,14 @@ def run(args):
             'drain and ready take a node, other actions do not'
         )
     if args.action == 'up':
-        return _up(args)
-    one = record.Record()
-    known = one.read()
-    if args.action == 'status':
-        progress.say('\n'.join(record.text(known)))
+        _up(args)
+    elif args.action == 'status':
+        progress.say('\n'.join(record.text(record.Record().read())))
     elif args.action == 'down':
-        one.down()
+        record.Record().down()
     else:
+        known = record.Record().read()
         haproxy.set_state(known['runtime'], args.node, args.action)
-    return 0
 
 
 def chosen(args):
@@ -119,20 +117,14 @@ def _up(args):
     ports.check(args.port)
     system.ensure('cluster')
     stopping.in_order()
-    serving = False
-    try:
-        with (
-            record.Record() as one,
-            cluster.Cluster(pin, wanted, args.port) as running,
-        ):
-            _tell(one.write(running), running)
-            serving = True
-            _wait(running)
-    except (KeyboardInterrupt, SystemExit):
-        if not serving:
-            raise
-        progress.step('stopped')
-    return 0
+    with (
+        record.Record() as one,
+        cluster.Cluster(pin, wanted, args.port) as running,
+        stopping.by_signal(),
+    ):
+        _tell(one.write(running), running)
+        _wait(running)
+    progress.step('stopped')
 
 
 def _wait(running):

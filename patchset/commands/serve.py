@@ -15,7 +15,6 @@ Put additional Keystone options in keystone.conf.d/*.conf in the state folder,
 and policy rules in policy.yaml there.
 """
 
-import argparse
 import os
 import pathlib
 import shlex
@@ -41,7 +40,7 @@ def add_arguments(parser):
     arguments.add_stock(parser)
     parser.add_argument(
         '--port',
-        type=_port,
+        type=arguments.PORT,
         default=5000,
         help='TCP port to listen on (default: %(default)s)',
     )
@@ -75,23 +74,12 @@ def run(args):
     """Serve until told to stop."""
     stopping.in_order()
     keystone = _keystone(args)
-    serving = False
-    try:
-        keystone.prepare()
-        progress.step('starting the server')
-        keystone.start()
+    progress.step('starting Keystone')
+    with keystone, stopping.by_signal():
         progress.step(f'ready; requests are logged in {keystone.log}')
-        serving = True
         _tell(keystone)
         keystone.wait()
-    except (KeyboardInterrupt, SystemExit):
-        if not serving:
-            raise
-        progress.step('stopping')
-    finally:
-        keystone.stop()
     progress.step('stopped')
-    return 0
 
 
 def _keystone(args):
@@ -114,13 +102,6 @@ def _keystone(args):
         cache=args.cache,
         password=password,
     )
-
-
-def _port(text):
-    number = int(text) if text.isdecimal() else 0
-    if not 0 < number < 65536:
-        raise argparse.ArgumentTypeError('must be a port from 1 to 65535')
-    return number
 
 
 def _password(args):

@@ -13,11 +13,11 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 
 from patchset import child
 from patchset import errors
 from patchset import logs
+from patchset import waiting
 
 # Lines of a log.
 _TELLING = re.compile(r'.*(?:error|fatal|denied)(?!.* Aborting$).*', re.I)
@@ -160,14 +160,12 @@ class Server:
 
     def _serves(self):
         self._process = self._spawn(self._command())
-        deadline = time.monotonic() + self.patience
-        while not self._answers():
-            if self._process.poll() is not None:
-                return False
-            if time.monotonic() > deadline:
-                raise self._error(f'did not answer within {self.patience} s')
-            time.sleep(0.05)
-        return True
+        waiting.until(
+            lambda: self._answers() or not self.is_running,
+            self.patience,
+            lambda: self._error(f'did not answer within {self.patience} s'),
+        )
+        return self.is_running
 
     def _spawn(self, command):
         with open(self.log, 'a') as log:
