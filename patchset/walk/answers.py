@@ -106,8 +106,7 @@ class Signature:
 
     def exact(self, answer):
         """As :func:`exact`, without what differs between requests."""
-        status, headers, body = exact(answer)
-        return status, headers, _named(body)
+        return exact(answer, is_exact=False)
 
 
 def questions(side, names):
@@ -134,8 +133,11 @@ def questions(side, names):
     return every
 
 
-def exact(answer):
-    """What two nodes of one cloud have to agree in."""
+def exact(answer, is_exact=True):
+    """What two nodes of one cloud have to agree in.
+
+    :param is_exact: off, what differs between requests is left out
+    """
     if answer is None:
         return None
     headers = {
@@ -143,14 +145,14 @@ def exact(answer):
         for name, value in answer.headers.items()
         if name not in _IGNORED
     }
-    return answer.status, headers, _in_order(answer.body)
+    return answer.status, headers, _plain(answer.body, is_exact=is_exact)
 
 
 def alike(answer, side):
     """What a stock and a patched cloud have to agree in."""
     if answer is None:
         return None
-    return answer.status, _named(_in_order(answer.body), side.names)
+    return answer.status, _plain(answer.body, None, False, side.names)
 
 
 def _shown(name, value):
@@ -159,44 +161,32 @@ def _shown(name, value):
     return _PORT.sub('HOST', value)
 
 
-def _in_order(body):
-    """A body whose lists without an order are sorted."""
+def _plain(body, key=None, is_exact=True, names=None):
+    """What is compared of a body, or of a part of it.
+
+    :param key: name of the part; lists without an order are sorted
+    :param is_exact: whether ids and what differs with the moment count
+    :param names: {id: name}, for what has no id in common
+    """
+    if not is_exact and key == 'audit_ids':
+        return len(body)
+    if not is_exact and key in _OF_THE_MOMENT:
+        return None if body is None else 'MOMENT'
     if isinstance(body, dict):
         return {
-            key: sorted(_in_order(value), key=_text)
-            if key in _UNORDERED and isinstance(value, list)
-            else _in_order(value)
-            for key, value in body.items()
+            name: _plain(value, name, is_exact, names)
+            for name, value in body.items()
         }
     if isinstance(body, list):
-        return [_in_order(one) for one in body]
+        values = [_plain(one, None, is_exact, names) for one in body]
+        if key in _UNORDERED:
+            values.sort(key=_text)
+        return _distinct(values) if key == 'roles' and not is_exact else values
     if isinstance(body, str):
         body = _TOKEN.sub('TOKEN', _PORT.sub('HOST', body))
-        return _REVOKED if body == _NOT_FOUND else body
-    return body
-
-
-def _named(body, names=None):
-    """A body without moments, and with names in the place of ids."""
-    if isinstance(body, dict):
-        named = {}
-        for key, value in body.items():
-            if key == 'audit_ids':
-                named[key] = len(value)
-            elif key in _OF_THE_MOMENT:
-                named[key] = 'MOMENT' if value is not None else None
-            else:
-                value = _named(value, names)
-                if key in _UNORDERED and isinstance(value, list):
-                    value = sorted(value, key=_text)
-                if key == 'roles' and isinstance(value, list):
-                    value = _distinct(value)
-                named[key] = value
-        return named
-    if isinstance(body, list):
-        return [_named(one, names) for one in body]
-    if isinstance(body, str) and names is not None:
-        return _ID.sub(lambda one: names.get(one[0], 'ID'), body)
+        body = _REVOKED if body == _NOT_FOUND else body
+        if names is not None:
+            body = _ID.sub(lambda one: names.get(one[0], 'ID'), body)
     return body
 
 

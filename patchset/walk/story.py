@@ -99,13 +99,15 @@ def pair(kind, names, **choices):
 # What is changed of one thing, by the verb of the operation.
 _CHANGES = {
     'rename': lambda name, number: {'name': f'{name}-{number}'},
+    'describe': lambda name, number: {'description': number},
     'disable': lambda name: {'enabled': False},
     'enable': lambda name: {'enabled': True},
 }
+_NUMBERED = ('rename', 'describe')  # whose changes need a number
 
 
 def changes(kind, what, names, **weights):
-    """Make operations on one thing: rename, disable, enable and delete it.
+    """Make operations on one thing: rename or delete it, for example.
 
     :param what: what it is, as in paths: ``user``
     :param names: names of those that there may be
@@ -120,7 +122,7 @@ def changes(kind, what, names, **weights):
             return side.change(what, name, **_CHANGES[verb](name, **arguments))
 
         do.__name__ = f'{verb}_{what}'
-        number = {'number': NUMBER} if verb == 'rename' else {}
+        number = {'number': NUMBER} if verb in _NUMBERED else {}
         operation(kind, weight, **{what: names}, **number)(do)
 
 

@@ -17,12 +17,7 @@ def create_service(side, service):
     return side.make('service', service, name=service, type=f'type-{service}')
 
 
-changes('catalog', 'service', names.SERVICES, rename=1)
-
-
-@operation('catalog', 1, service=names.SERVICES, enabled=('', 'yes'))
-def switch_service(side, service, enabled):
-    return side.change('service', service, enabled=bool(enabled))
+changes('catalog', 'service', names.SERVICES, rename=1, disable=1, enable=1)
 
 
 @operation('catalog', 1, service=names.SERVICES)
@@ -57,12 +52,7 @@ def move_endpoint(side, endpoint, number):
     return side.change('endpoint', endpoint, url=f'http://moved-{number}')
 
 
-@operation('catalog', 1, endpoint=names.ENDPOINTS, enabled=('', 'yes'))
-def switch_endpoint(side, endpoint, enabled):
-    return side.change('endpoint', endpoint, enabled=bool(enabled))
-
-
-changes('catalog', 'endpoint', names.ENDPOINTS, delete=1)
+changes('catalog', 'endpoint', names.ENDPOINTS, disable=1, enable=1, delete=1)
 
 
 @operation('catalog', group=names.ENDPOINT_GROUPS, interface=_INTERFACES)

@@ -21,12 +21,10 @@ def create_user(side, user):
     )
 
 
-changes('users', 'user', names.USERS, rename=2, disable=3, enable=6, delete=1)
-
-
-@operation('users', user=names.USERS, number=NUMBER)
-def describe_user(side, user, number):
-    return side.change('user', user, description=number)
+changes(
+    'users', 'user', names.USERS,
+    rename=2, describe=2, disable=3, enable=6, delete=1,
+)  # fmt: skip
 
 
 @operation('users', user=names.USERS, project=names.PROJECTS)
