@@ -28,15 +28,14 @@ class Baseline:
     passed: int
     skipped: frozenset
 
-    def lost(self, ids, report):
+    def lost(self, report):
         """Tests that pass on stock and were not run to their end here.
 
-        :param ids: ids of the stock suite's tests
         :param report: :class:`patchset.test_parts.results.Report`
         :returns: a dict of test id and reason
         """
         reasons = {}
-        for test in ids - report.passed - report.failed.keys():
+        for test in report.ids - report.passed - report.failed.keys():
             if _entry(test, self.skipped) is None:
                 entry = _entry(test, report.skipped)
                 reasons[test] = (
@@ -104,12 +103,12 @@ def record(pin, part, report):
     )
 
 
-def judge(options, part, ids, report, on_stock):
+def judge(options, part, report, on_stock):
     """Record a run on stock, if that is asked for, or compare one with it.
 
     :param options: a :class:`patchset.test_parts.options.Options`
-    :param ids: ids of the stock suite's tests that the run was to cover
-    :param report: :class:`patchset.test_parts.results.Report` of the run
+    :param report: :class:`patchset.test_parts.results.Report` of the run, with
+        the ids of the stock suite's tests
     :param on_stock: called with options and ids where nothing is recorded;
         runs them on the stock tree and returns a report
     :returns: a :class:`patchset.test_parts.results.Result`, the tests lost
@@ -119,13 +118,13 @@ def judge(options, part, ids, report, on_stock):
         record(options.pin, part, report)
         return report.result
     stock = load(options.pin, part) or Baseline(0, frozenset())
-    left = ids - report.passed
+    left = report.ids - report.passed
     if left and not path(options.pin, part).is_file():
         progress.say(f'{len(left)} tests that did not pass here run on stock')
         there = on_stock(dataclasses.replace(options, stock=True), left)
         skipped = frozenset(there.skipped) | frozenset(there.failed)
         stock = Baseline(len(there.passed), skipped)
-    lost = stock.lost(ids, report)
+    lost = stock.lost(report)
     for test, reason in sorted(lost.items()):
         progress.say(f'FAILED {test}\n{reason}\n')
     mine = report.result

@@ -65,19 +65,20 @@ def run(options):
 
 
 def _run(options, name, home):
-    ids, report = run_suite(options, name, home, options.expression)
+    report = run_suite(options, name, home, options.expression)
     failed = set(report.failed)
     if failed and not options.stock:
         progress.say(f'{len(failed)} tests that failed here run on stock')
         stock = dataclasses.replace(options, stock=True)
         with running(stock) as there:
             names = '|'.join(re.escape(test) for test in sorted(failed))
-            _, other = run_suite(stock, name, there, f'^({names})$')
+            other = run_suite(stock, name, there, f'^({names})$')
         failed &= other.passed
         for test in sorted(failed):
             progress.say(f'FAILED {test}\nit passes on stock\n')
     passed = len(report.passed)
-    return results.Result(passed, len(failed), len(ids) - passed - len(failed))
+    skipped = len(report.ids) - passed - len(failed)
+    return results.Result(passed, len(failed), skipped)
 
 
 def run_suite(options, name, home, expression):
@@ -87,8 +88,7 @@ def run_suite(options, name, home, expression):
     :param name: one of :data:`SUITES`, or :data:`GOPHERCLOUD`
     :param home: home folder, with the ``clouds.yaml`` of the clouds
     :param expression: regular expression that test ids must match, or None
-    :returns: the ids, a set, and what came of them, a
-        :class:`patchset.test_parts.results.Report`
+    :returns: a :class:`patchset.test_parts.results.Report`
     """
     label = options.label(f'foreign-{name}')
     if name == GOPHERCLOUD:
@@ -111,12 +111,7 @@ def run_suite(options, name, home, expression):
         },
         group=_GROUP, quiet=True,
     )  # fmt: skip
-    ids = suite.ids(expression)
-    if not ids:
-        return ids, results.Report()
-    return ids, suite.run(
-        concurrency=options.concurrency, ids=ids, listed=True
-    )
+    return suite.run(expression, concurrency=options.concurrency)
 
 
 def modules(venv, pattern):

@@ -38,16 +38,15 @@ def run_suite(account, log, expression=None):
     :param account: an admin's, as in the ``auth`` of a ``clouds.yaml``
     :param log: path of the file that receives the output
     :param expression: regular expression that test ids must match, or None
-    :returns: the ids, a set, and what came of them, a
-        :class:`patchset.test_parts.results.Report`
+    :returns: a :class:`patchset.test_parts.results.Report`
     """
-    report = results.Report()
     try:
         go = _go()
     except errors.NotInstalled as error:
+        report = results.Report(frozenset(['gophercloud']))
         report.add('gophercloud', 'skip', str(error))
         progress.say(f'gophercloud: skipped: {error}')
-        return {'gophercloud'}, report
+        return report
     with progress.stage('building the tests of gophercloud'):
         source = process.run(
             [go, 'mod', 'download', '-json', _MODULE], env=_VARIABLES
@@ -60,13 +59,14 @@ def run_suite(account, log, expression=None):
         )  # fmt: skip
     names = process.run([tests, '-test.list=.'], cwd=folder).split()
     ids = {one for one in names if re.search(expression or '', one)}
+    report = results.Report(frozenset(ids))
     if ids:
         _run([go, 'tool', 'test2json', tests], ids, account, folder, log)
         for line in log.read_text().splitlines():
             event = json.loads(line)
             if event['Action'] in _STATUSES and event.get('Test') in ids:
                 report.add(event['Test'], _STATUSES[event['Action']], '')
-    return ids, report
+    return report
 
 
 def _run(command, ids, account, folder, log):

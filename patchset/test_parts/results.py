@@ -54,8 +54,11 @@ class Report:
 
     An id that was seen more than once counts once, and as failed if it
     failed once.
+
+    :param ids: ids of the tests that were to run
     """
 
+    ids: frozenset = frozenset()
     passed: set = dataclasses.field(default_factory=set)
     failed: dict = dataclasses.field(default_factory=dict)  # id: traceback
     skipped: dict = dataclasses.field(default_factory=dict)  # id: reason

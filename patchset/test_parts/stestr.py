@@ -124,23 +124,23 @@ class Suite:
         """
         if not ids:
             ids, listed = self.ids(expression), True
-        if not ids:
-            return results.Report()
-        return self._run(expression, concurrency, ids, listed)
+        report = results.Report(frozenset(ids))
+        if ids:
+            self._run(report, expression, concurrency, listed)
+        return report
 
-    def _run(self, expression, concurrency, ids, listed):
-        report = results.Report()
+    def _run(self, report, expression, concurrency, listed):
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(_temporary())
             log = stack.enter_context(self._log())
             options = ['--subunit', f'--concurrency={concurrency}']
             if listed:
                 named = pathlib.Path(folder) / 'ids'
-                named.write_text('\n'.join(sorted(ids)))
+                named.write_text('\n'.join(sorted(report.ids)))
                 options.append(f'--load-list={named}')
             suite = self._start(
                 folder, 'run', expression, *options,
-                ids=ids, stdout=subprocess.PIPE, stderr=log,
+                ids=report.ids, stdout=subprocess.PIPE, stderr=log,
             )  # fmt: skip
             stack.callback(child.stop, suite)
             reader = child.start(
@@ -150,7 +150,7 @@ class Suite:
             stack.enter_context(reader.stdout)
             stack.callback(child.stop, reader)
             suite.stdout.close()  # the reader has it
-            count = functools.partial(self._count, report, len(ids))
+            count = functools.partial(self._count, report)
             stack.enter_context(progress.doing(count))
             times = []
             for line in reader.stdout:
@@ -162,12 +162,11 @@ class Suite:
                 raise self._unloaded(log, 'the results could not be read')
             if suite.wait() and not report.failed:
                 raise self._unloaded(log)
-            return report
 
-    def _count(self, report, total):
+    def _count(self, report):
         """How far the run is, in words."""
         done = report.result
-        return f'{self.label}: {done.total} of {total} tests: {done}'
+        return f'{self.label}: {done.total} of {len(report.ids)} tests: {done}'
 
     def _take(self, report, test):
         kind = report.add(test['id'], test['status'], test['text'])

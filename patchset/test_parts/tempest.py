@@ -40,8 +40,7 @@ def run_suite(
         tree alone
     :param settings: {section: {option: value}} of tempest.conf
     :param quiet: do not print the failures, which are expected
-    :returns: the ids, a set, and what came of them, a
-        :class:`patchset.test_parts.results.Report`
+    :returns: a :class:`patchset.test_parts.results.Report`
     """
     with tempfile.TemporaryDirectory(prefix='ks-tempest-') as folder:
         file = pathlib.Path(folder) / 'tempest.conf'
@@ -51,10 +50,10 @@ def run_suite(
         suite = _suite(options, part, folder, quiet)
         ids = suite.ids(expression)
         if not ids:
-            return ids, results.Report()
+            return results.Report()
         with cloud.start(options) as keystone:
             file.write_text(configuration(keystone, folder, settings))
-            return ids, suite.run(
+            return suite.run(
                 concurrency=options.concurrency, ids=ids, listed=True
             )
 
@@ -131,10 +130,10 @@ def install_plugin(folder):
 def run(options):
     """Run the part."""
     expression = stestr.both(EXPRESSION, options.expression)
-    ids, report = run_suite(options, 'tempest', expression)
-    return baseline.judge(options, 'tempest', ids, report, _on_stock)
+    report = run_suite(options, 'tempest', expression)
+    return baseline.judge(options, 'tempest', report, _on_stock)
 
 
 def _on_stock(stock, tests):
     names = '|'.join(re.escape(test) for test in sorted(tests))
-    return run_suite(stock, 'tempest', f'^({names})$')[1]
+    return run_suite(stock, 'tempest', f'^({names})$')

@@ -49,7 +49,7 @@ def run(options):
                 concurrency=options.concurrency, ids=tests, listed=True
             )
 
-        return baseline.judge(options, 'upstream', ids, report, on_stock)
+        return baseline.judge(options, 'upstream', report, on_stock)
 
 
 def _suite(options, venv, databases):

@@ -63,14 +63,14 @@ class TempestPluginTestCase(base.RepositoryTestCase):
         self.assertRegex(listing, _LISTED)
 
     def test_stock_breaks_promises_and_each_is_named(self):
-        ids, report = tempest.run_suite(
+        report = tempest.run_suite(
             options.Options(pin=self.pin, stock=True, concurrency=1),
             'functional-tempest',
             _EXPRESSION,
             plugin=True,
             quiet=True,
         )
-        self.assertEqual(len(ids), report.result.total)
+        self.assertEqual(len(report.ids), report.result.total)
         found = {
             test: _BROKEN.search(' '.join(text.split()))
             for test, text in report.failed.items()

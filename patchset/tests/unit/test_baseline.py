@@ -14,8 +14,8 @@ from patchset.test_parts import options
 from patchset.test_parts import results
 
 
-def report(passed=(), failed=(), skipped=()):
-    made = results.Report()
+def report(ids=(), passed=(), failed=(), skipped=()):
+    made = results.Report(frozenset(ids))
     for status, tests in (
         ('success', passed),
         ('fail', failed),
@@ -47,7 +47,7 @@ class BaselineTestCase(testtools.TestCase):
 
     def compare(self, ids, **tests):
         return baseline.judge(
-            options.Options(self.pin), 'some', set(ids), report(**tests),
+            options.Options(self.pin), 'some', report(ids, **tests),
             self.on_stock,
         )  # fmt: skip
 
