@@ -11,13 +11,14 @@ import hashlib
 import pathlib
 import re
 import shutil
+import sys
 import tempfile
 
-from patchset import egg_info
 from patchset import errors
 from patchset import git
 from patchset import locking
 from patchset import paths
+from patchset import process
 from patchset import progress
 from patchset import series
 from patchset import upstream
@@ -25,6 +26,7 @@ from patchset import upstream
 BASE = 'upstream'
 # Made by running things in the tree; nobody's edits.
 _MADE = ('*.egg-info', '__pycache__', '*.pyc', '.stestr', '.coverage')
+_SETUP = 'import setuptools; setuptools.setup(pbr=True)'
 
 
 def ensure(pin):
@@ -102,7 +104,7 @@ def build(pin, source, topics, tree, root=paths.ROOT):
             topic.message, ('Topic',), [f'Topic: {topic.stack}/{topic.name}']
         )
         git.commit(tree, message, topic.author, topic.date)
-    egg_info.write(tree, pin.local_version)
+    write_metadata(tree, pin.local_version)
     mark(tree, 'head', head(tree))
 
 
@@ -232,3 +234,23 @@ def read_mark(tree, name):
 def unmark(tree, name):
     """Forget what :func:`mark` noted."""
     (tree / '.git' / f'patchset-{name}').unlink(missing_ok=True)
+
+
+def pbr_variables(version):
+    """Variables under which pbr takes a version and asks git for nothing."""
+    return {
+        'PBR_VERSION': version,
+        'SKIP_GENERATE_AUTHORS': '1',
+        'SKIP_GENERATE_RENO': '1',
+        'SKIP_WRITE_GIT_CHANGELOG': '1',
+    }
+
+
+def write_metadata(tree, version):
+    """Write ``keystone.egg-info`` of a tree again."""
+    process.run(
+        [sys.executable, '-c', _SETUP, '--quiet', 'egg_info'],
+        cwd=tree,
+        env=pbr_variables(version),
+        what='reading the package metadata',
+    )

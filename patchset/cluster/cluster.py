@@ -14,13 +14,12 @@ from patchset import progress
 from patchset import trees
 from patchset.cluster import databases
 from patchset.cluster import node
-from patchset.services import group
 from patchset.services import haproxy
 from patchset.services import memcached
 from patchset.services import server
 
 
-class Cluster(group.Group):
+class Cluster(server.Group):
     """Keystone nodes behind one endpoint; a context manager.
 
     The thread that enters it must live as long as the block, because the

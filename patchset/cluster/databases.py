@@ -5,9 +5,9 @@
 from bench import far_galera
 from bench import line
 from patchset.services import galera
-from patchset.services import group
 from patchset.services import mariadb
 from patchset.services import postgresql
+from patchset.services import server
 
 NAME = 'keystone'
 # Until the schema is complete: on a server that lags, several appliers run the
@@ -59,7 +59,7 @@ class Central:
         """Do nothing: the cluster delays the connections to it."""
 
 
-class Galera(group.Group):
+class Galera(server.Group):
     """A server in each region, or three if there is only one region.
 
     With multiple regions, each server but the first has a network namespace,

@@ -2,6 +2,7 @@
 
 """The record of the running cluster, for use from other terminals."""
 
+import dataclasses
 import json
 import os
 import signal
@@ -42,19 +43,13 @@ class Record:
 
         :param cluster: a running :class:`patchset.cluster.cluster.Cluster`
         """
-        layout = cluster.layout
         known = {
             'pid': os.getpid(),
             'url': cluster.url,
             'statistics': cluster.balancer.statistics,
             'runtime': str(cluster.balancer.runtime),
             'openrc': str(cluster.nodes[0].openrc),
-            'layout': {
-                'regions': layout.regions,
-                'rtt': layout.rtt,
-                'database': layout.database,
-                'cache': layout.cache,
-            },
+            'layout': dataclasses.asdict(cluster.layout),
             'nodes': [
                 {
                     'name': one.name,

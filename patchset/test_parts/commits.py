@@ -9,7 +9,7 @@ a topic's own tests and upstream's tests of the changed areas must pass.
 import pathlib
 import tempfile
 
-from patchset import egg_info
+from patchset import assemble
 from patchset import export
 from patchset import paths
 from patchset import progress
@@ -35,7 +35,7 @@ def run(options):
         tree = clone.folder
         for number, topic in enumerate(chosen, 1):
             clone.make(export.closure(topics, [topic.name]))
-            egg_info.write(tree, options.pin.local_version)
+            assemble.write_metadata(tree, options.pin.local_version)
             result = stestr.run(
                 options, 'commits', tree,
                 modules=[*areas.modules(tree), *proof.tests(topic)],

@@ -7,6 +7,9 @@ read from that release's own source; the rest to ``ruff.toml``.
 """
 
 import functools
+import pathlib
+import re
+import tempfile
 
 from patchset import environment
 from patchset import paths
@@ -14,12 +17,15 @@ from patchset import pins
 from patchset import process
 from patchset import upstream
 from patchset.test_parts import checks
-from patchset.test_parts import patch_form
 from patchset.test_parts import sources
 
 PACKAGES = ()
 LICENCE = '# SPDX-License-Identifier: Apache-2.0'
 _WHITESPACE = 'blank-at-eol,blank-at-eof,space-before-tab'
+WIDTH = 72  # of a commit message, as OpenStack asks
+
+# A trailer with one word, or a line that is nothing but a reference.
+_UNBREAKABLE = re.compile(r'([A-Z][A-Za-z-]+: |\[[0-9]+\] )?\S+')
 
 
 def run(options):
@@ -104,7 +110,7 @@ def forms(patches, root=paths.ROOT):
     return [
         checks.Check(
             path.relative_to(root).as_posix(),
-            functools.partial(patch_form.find, path),
+            functools.partial(patch_faults, path),
         )
         for path in patches
     ]
@@ -136,3 +142,55 @@ def stray_whitespace(files, root):
         lines = done.stdout.splitlines()
         found += [line for line in lines if not line.startswith('+')]
     return '\n'.join(found)
+
+
+def patch_faults(path):
+    """Say what is wrong with a patch file, as text; empty when nothing is.
+
+    Git itself must be able to read both the mail and the diff in it.
+    """
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        return f'not UTF-8: {error}'
+    found = []
+    if '\r' in text:
+        found.append('carriage returns')
+    if not text.endswith('\n') or text.endswith('\n\n'):
+        found.append('does not end with exactly one newline')
+    if '\n-- \n' in text:
+        found.append('ends with a mail signature')
+    for number, line in enumerate(text.splitlines(), 1):
+        if line[:1] == '+' and line != line.rstrip():
+            found.append(f'line {number}: adds trailing whitespace')
+    return '\n'.join([*found, *_mail(text), *_diff(path, text)])
+
+
+def _mail(text):
+    """Read the patch as ``git am`` does."""
+    with tempfile.TemporaryDirectory() as folder:
+        message = pathlib.Path(folder) / 'message'
+        done = process.finish(
+            ['git', 'mailinfo', message, f'{folder}/diff'], stdin=text
+        )
+        if done.returncode:
+            return [f'git mailinfo: {done.stderr.strip()}']
+        lines = message.read_text().splitlines()
+    found = [
+        f'no {field} in the header'
+        for field in ('Author', 'Email', 'Subject', 'Date')
+        if f'\n{field}: ' not in f'\n{done.stdout}'
+    ]
+    return found + [
+        f'message line wider than {WIDTH}: {line}'
+        for line in lines
+        if len(line) > WIDTH and not _UNBREAKABLE.fullmatch(line)
+    ]
+
+
+def _diff(path, text):
+    """Parse the hunks as ``git apply`` does."""
+    if '\ndiff --git ' not in text:
+        return []  # a topic made of overlay files alone
+    done = process.finish(['git', 'apply', '--numstat', path])
+    return [done.stderr.strip()] if done.returncode else []

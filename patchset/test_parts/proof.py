@@ -13,7 +13,7 @@ import pathlib
 import shutil
 import tempfile
 
-from patchset import egg_info
+from patchset import assemble
 from patchset import paths
 from patchset import series
 from patchset import tree_scripts
@@ -65,7 +65,7 @@ def unpatched(pin, tree):
         for name in topic.adds:
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(paths.ROOT / name, tree / name)
-    egg_info.write(tree, pin.version)
+    assemble.write_metadata(tree, pin.version)
 
 
 def tests(topic):

@@ -20,9 +20,9 @@ from patchset import client
 from patchset import keystone_conf
 from patchset import preparation
 from patchset import progress
-from patchset.services import group
 from patchset.services import mariadb
 from patchset.services import memcached
+from patchset.services import server
 from patchset.services import slapd
 from patchset.test_parts import cloud
 from patchset.walk import counters
@@ -51,7 +51,7 @@ _LAGGING = {
 }
 
 
-class Rig(group.Group):
+class Rig(server.Group):
     """The servers, from ``with`` to its end.
 
     :param pin: release, a :class:`patchset.pins.Pin`

@@ -7,7 +7,6 @@ import json
 import zipfile
 
 from patchset import git
-from patchset import sbom
 from patchset.commands import build
 from patchset.tests.unit import base
 
@@ -40,7 +39,7 @@ class WheelTestCase(base.RepositoryTestCase):
 
     def test_checksum_and_components(self):
         path = self.wheel('dist')
-        checksum, bill = sbom.write(path, self.pin)
+        checksum, bill = build.describe(path, self.pin)
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         self.assertEqual(f'{digest}  {path.name}\n', checksum.read_text())
         found = json.loads(bill.read_text())

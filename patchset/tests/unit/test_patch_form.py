@@ -5,7 +5,7 @@ import pathlib
 import fixtures
 import testtools
 
-from patchset.test_parts import patch_form
+from patchset.test_parts import lint
 
 _GOOD = (
     """\
@@ -37,7 +37,7 @@ class PatchFormTestCase(testtools.TestCase):
         folder = self.useFixture(fixtures.TempDir()).path
         path = pathlib.Path(folder) / 'topic.patch'
         path.write_bytes(text.encode('latin-1'))
-        return patch_form.find(path)
+        return lint.patch_faults(path)
 
     def test_good(self):
         self.assertEqual('', self.find(_GOOD))

@@ -6,7 +6,7 @@ import random
 
 import testtools
 
-from patchset.walk import minimise
+from patchset.test_parts import walk
 
 
 def _never():
@@ -28,7 +28,7 @@ class ShortestTestCase(testtools.TestCase):
         return fails
 
     def test_one_of_many(self):
-        found = minimise.shortest(list(range(100)), self.needs(37), _never)
+        found = walk.shortest(list(range(100)), self.needs(37), _never)
         self.assertEqual([37], found)
         self.assertThat(self.tried, testtools.matchers.LessThan(30))
 
@@ -37,7 +37,7 @@ class ShortestTestCase(testtools.TestCase):
             dice = random.Random(seed)
             items = dice.sample(range(1000), 60)
             wanted = dice.sample(items, dice.randrange(1, 6))
-            found = minimise.shortest(items, self.needs(*wanted), _never)
+            found = walk.shortest(items, self.needs(*wanted), _never)
             self.assertEqual(sorted(wanted, key=items.index), found, seed)
 
     def test_what_goes_only_together(self):
@@ -45,32 +45,27 @@ class ShortestTestCase(testtools.TestCase):
         def fails(items):
             return (1 in items) == (2 in items) and 3 in items
 
-        found = minimise.shortest(
+        found = walk.shortest(
             [1, 4, 2, 5, 3], fails, _never, [lambda one: one in (1, 2)]
         )
         self.assertEqual([3], found)
 
     def test_nothing_is_needed(self):
-        self.assertEqual(
-            [], minimise.shortest([1, 2, 3], self.needs(), _never)
-        )
+        self.assertEqual([], walk.shortest([1, 2, 3], self.needs(), _never))
 
     def test_all_is_needed(self):
         self.assertEqual(
-            [1, 2, 3],
-            minimise.shortest([1, 2, 3], self.needs(1, 2, 3), _never),
+            [1, 2, 3], walk.shortest([1, 2, 3], self.needs(1, 2, 3), _never)
         )
 
     def test_the_best_so_far_when_the_time_is_over(self):
         fails = self.needs(10, 90)
-        found = minimise.shortest(
-            list(range(100)), fails, lambda: self.tried >= 8
-        )
+        found = walk.shortest(list(range(100)), fails, lambda: self.tried >= 8)
         self.assertTrue({10, 90} <= set(found))
         self.assertThat(len(found), testtools.matchers.LessThan(100))
         self.assertThat(self.tried, testtools.matchers.LessThan(11))
 
     def test_no_time_at_all(self):
         self.assertEqual(
-            [1, 2], minimise.shortest([1, 2], self.needs(1), lambda: True)
+            [1, 2], walk.shortest([1, 2], self.needs(1), lambda: True)
         )
