@@ -146,6 +146,17 @@ class Deployment:
             self.state.release()
             raise
 
+    def prepare_like(self, first):
+        """Prepare it where another one has made the schema and the admin.
+
+        :param first: that one; the database may be a copy of its own
+        """
+        self.state.claim()
+        self.state.write('admin-password', first.password)
+        # As if keystone-manage had run with the address of this one.
+        self.state.note({**first.state.record(), 'url': self.url})
+        self.prepare()
+
     def _write_options(self):
         text = keystone_conf.HEADER + keystone_conf.render(self.options)
         self.state.write('keystone.conf', text)

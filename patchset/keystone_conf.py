@@ -25,22 +25,19 @@ def defaults(state, database, cache):
     :param cache: ``memcached://HOST:PORT``, or None for the in-process one
     :returns: {section: {option: value}}
     """
-    keys = {'key_repository': state / 'fernet-keys'}
     options = {
         'DEFAULT': {'use_stderr': True},
         'database': {'connection': database},
         'cache': {'enabled': True, 'backend': IN_PROCESS},
         'token': {'provider': 'fernet'},
-        'fernet_tokens': dict(keys),
-        'fernet_receipts': dict(keys),
         'jwt_tokens': {
             'jws_private_key_repository': state / 'jws-private-keys',
             'jws_public_key_repository': state / 'jws-public-keys',
         },
-        'credential': {'key_repository': state / 'credential-keys'},
         'identity': {'domain_config_dir': state / 'domains'},
         # The rules are in the code; this file may overrule some.
         'oslo_policy': {'policy_file': state / 'policy.yaml'},
+        **keys(state),
     }
     if cache:
         options['cache'].update(
@@ -48,6 +45,20 @@ def defaults(state, database, cache):
             memcache_servers=cache_url.servers(cache),
         )
     return options
+
+
+def keys(state):
+    """Options of the keys, which several Keystones may share.
+
+    :param state: folder that has them
+    :returns: {section: {option: value}}
+    """
+    fernet = state / 'fernet-keys'
+    return {
+        'fernet_tokens': {'key_repository': fernet},
+        'fernet_receipts': {'key_repository': fernet},
+        'credential': {'key_repository': state / 'credential-keys'},
+    }
 
 
 def merge(options, more):

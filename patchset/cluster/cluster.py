@@ -184,9 +184,7 @@ class Cluster(server.Group):
                 'memcache_servers': servers,
             },
             'identity': {'password_hash_rounds': 4},
-            'fernet_tokens': {'key_repository': first / 'fernet-keys'},
-            'fernet_receipts': {'key_repository': first / 'fernet-keys'},
-            'credential': {'key_repository': first / 'credential-keys'},
+            **keystone_conf.keys(first),
         }
 
     def _start_nodes(self):

@@ -44,16 +44,6 @@ class Node(deployment.Deployment):
     def is_running(self):
         return self._server is not None and self._server.poll() is None
 
-    def prepare_like(self, first):
-        """Prepare this node after another one has created the schema.
-
-        :param first: that node, whose keys are used by this one
-        """
-        self.state.claim()
-        self.state.write('admin-password', first.password)
-        self.state.note(first.state.record())
-        self.prepare()
-
     def kill_worker(self):
         """Kill one worker process, which uWSGI replaces."""
         os.kill(child.children(self.pid)[0], signal.SIGKILL)

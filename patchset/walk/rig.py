@@ -12,7 +12,6 @@ groups of one domain are in an LDAP directory, where each cloud has a subtree.
 """
 
 import pathlib
-import shutil
 import tempfile
 import time
 
@@ -112,15 +111,8 @@ class Rig(server.Group):
             return command.wait()
 
     def rotate_keys(self, side):
-        """Rotate the keys and copy them to the other nodes.
-
-        :returns: the command's exit code
-        """
-        code = self.manage(side, ['fernet_rotate', *preparation.owner()])
-        if side == 'patched':
-            for name in (NODES[1], TRUTH):
-                self._copy_keys(name)
-        return code
+        """Rotate the keys of all nodes; the command's exit code."""
+        return self.manage(side, ['fernet_rotate', *preparation.owner()])
 
     def restart_node(self, number):
         """Restart a node; its processes forget what they know."""
@@ -173,6 +165,10 @@ class Rig(server.Group):
             },
             _NOTHING_KEPT if name == TRUTH else {},
         )
+        if name in (NODES[1], TRUTH):
+            options = keystone_conf.merge(
+                options, keystone_conf.keys(self._state(NODES[0]))
+            )
         if name in NODES:
             options['cache_counters'] = self.counters.options
         if not self._is_shared:
@@ -181,7 +177,7 @@ class Rig(server.Group):
         cache = self._caches.get(own.get(name)) or self._caches[_CACHE]
         stock = name == STOCK
         keystone = cloud.keystone(
-            self._folder / name.replace(' ', '-'),
+            self._state(name),
             pin=self._pin, stock=stock, lock='test',
             database=self._database.url('stock' if stock else 'patched'),
             cache=cache.url, password=PASSWORD, options=options,
@@ -194,28 +190,15 @@ class Rig(server.Group):
         """Prepare the first one; the others get what was made for it."""
         first = self._keystones[STOCK]
         first.prepare()
-        record = first.state.record()
-        for name in (*NODES, TRUTH):
-            keystone = self._keystones[name]
-            keystone.state.claim()
-            self._copy_keys(name, STOCK)
-            keystone.state.write('admin-password', PASSWORD)
-            # As if keystone-manage had run with its address.
-            keystone.state.note({**record, 'url': keystone.url})
         kept = self._folder / 'empty.sql'
         self._database.dump('stock', kept)
         self._database.load('patched', kept)
         for name in (*NODES, TRUTH):
-            self._keystones[name].prepare()
+            self._keystones[name].prepare_like(first)
 
-    def _copy_keys(self, name, source=NODES[0]):
-        source = self._keystones[source].state.path
-        target = self._keystones[name].state.path
-        for folder in ('fernet-keys', 'credential-keys'):
-            copy = target / f'{folder}.new'
-            shutil.copytree(source / folder, copy)
-            shutil.rmtree(target / folder, ignore_errors=True)
-            copy.rename(target / folder)
+    def _state(self, name):
+        """Path of the state folder of a server."""
+        return self._folder / name.replace(' ', '-')
 
     def _run(self):
         with progress.stage('starting Keystone'):

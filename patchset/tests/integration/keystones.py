@@ -44,13 +44,7 @@ class KeystonesTestCase(testtools.TestCase):
         :returns: a client of each
         """
         # Both have the keys of the first.
-        settings = {
-            section: {'key_repository': self.folder / 'one' / name}
-            for section, name in (
-                ('fernet_tokens', 'fernet-keys'),
-                ('credential', 'credential-keys'),
-            )
-        }
+        settings = keystone_conf.keys(self.folder / 'one')
         settings['revoke'] = {'sync_interval': BOUND}
         settings = keystone_conf.merge(settings, options)
         return [
