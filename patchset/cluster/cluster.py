@@ -19,7 +19,7 @@ from patchset.services import memcached
 from patchset.services import server
 
 
-class Cluster(server.Group):
+class Cluster(server.Service):
     """Keystone nodes behind one endpoint; a context manager.
 
     The thread that enters it must live as long as the block, because the

@@ -18,7 +18,7 @@ _ONE_APPLIER = ('--wsrep-slave-threads=1',)
 _KINDS = {'mariadb': mariadb.MariaDB, 'postgresql': postgresql.PostgreSQL}
 
 
-class Central:
+class Central(server.Service):
     """One server in the first region.
 
     :param layout: a :class:`patchset.cluster.layout.Layout`
@@ -26,16 +26,12 @@ class Central:
     """
 
     def __init__(self, layout, folder):
-        self._layout = layout
+        super().__init__()
         #: a :class:`patchset.services.server.Server` each
         self.servers = [_KINDS[layout.database](folder, durable=True)]
 
-    def __enter__(self):
-        self.servers[0].start()
-        return self
-
-    def __exit__(self, *_):
-        self.servers[0].stop()
+    def _start(self):
+        self._stack.enter_context(self.servers[0])
 
     @property
     def far(self):
@@ -59,7 +55,7 @@ class Central:
         """Do nothing: the cluster delays the connections to it."""
 
 
-class Galera(server.Group):
+class Galera(server.Service):
     """A server in each region, or three if there is only one region.
 
     With multiple regions, each server but the first has a network namespace,

@@ -148,7 +148,7 @@ class Node(mariadb.MariaDB):
         return self._has('wsrep_local_state_comment', 'Synced')
 
 
-class Cluster:
+class Cluster(server.Service):
     """Several nodes, each a process that listens on loopback alone.
 
     The first node goes on alone where others are cut off or stopped; they
@@ -160,6 +160,7 @@ class Cluster:
     """
 
     def __init__(self, size=2, folder=None, options=()):
+        super().__init__()
         self.size = size
         self.folder = folder
         self.options = options
@@ -167,29 +168,9 @@ class Cluster:
         #: a :class:`Node` each
         self.nodes = [Node(self, number) for number in range(size)]
 
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
-
-    def start(self):
-        """Start the nodes, and wait until each is in step.
-
-        :raises patchset.errors.Error: one did not start
-        """
-        try:
-            for node in self.nodes:
-                node.start()
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self):
-        """Stop the nodes and remove their files."""
-        for node in reversed(self.nodes):
-            node.stop()
+    def _start(self):
+        for node in self.nodes:
+            self._stack.enter_context(node)
 
     @property
     def port(self):

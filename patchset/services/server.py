@@ -38,7 +38,44 @@ def free_ports(count):
         return [one.getsockname()[1] for one in taken]
 
 
-class Server:
+class Service:
+    """One or more servers that start and stop together; a context manager.
+
+    Subclasses start them in ``_start``, and leave in ``_stack`` what undoes
+    it. This is done as well if one does not start.
+    """
+
+    def __init__(self):
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def start(self):
+        """Start it.
+
+        :raises patchset.errors.Error: it did not start; the message ends
+            with a server's last words
+        """
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self):
+        """Stop it, and remove its files."""
+        self._stack.close()
+
+    def _start(self):
+        raise NotImplementedError
+
+
+class Server(Service):
     """A server of the distribution's package, for this program alone.
 
     It listens on a free port of the loopback interface, keeps its files
@@ -55,17 +92,11 @@ class Server:
     patience = 60  # seconds that it has to answer
 
     def __init__(self, folder=None):
+        super().__init__()
         self._parent = folder
         self.folder = None
         self.port = None
         self._process = None
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
 
     @property
     def log(self):
@@ -94,32 +125,21 @@ class Server:
         known = {entry.pw_name for entry in pwd.getpwall()}
         return next(user for user in self.users if user in known)
 
-    def start(self):
-        """Start the server and wait until it answers.
+    def _start(self):
+        folder = tempfile.mkdtemp(prefix=f'ks-{self.name}-', dir=self._parent)
+        self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        self._stack.callback(self._end)
+        self.folder = pathlib.Path(folder)
+        if self.user:
+            shutil.chown(self.folder, self.user)
+        self._prepare()
+        if not any(self._listens() for _ in range(TRIES)):
+            raise self._error('did not start')
 
-        :raises patchset.errors.Error: it is not installed, or it did not
-            answer; the message ends with its last words
-        """
-        self.folder = pathlib.Path(
-            tempfile.mkdtemp(prefix=f'ks-{self.name}-', dir=self._parent)
-        )
-        try:
-            if self.user:
-                shutil.chown(self.folder, self.user)
-            self._prepare()
-            if not any(self._listens() for _ in range(TRIES)):
-                raise self._error('did not start')
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self):
-        """Stop the server and remove its files."""
+    def _end(self):
         if self._process:
             child.stop(self._process, self.stop_signal)
             self._process = None
-        if self.folder:
-            shutil.rmtree(self.folder, ignore_errors=True)
 
     def kill(self):
         """End it at once; its port and its files stay, for :meth:`revive`."""
@@ -253,28 +273,3 @@ class Database(Server):
 
     def _answers(self):
         return self._ask('SELECT 1').returncode == 0
-
-
-class Group:
-    """A context manager of servers.
-
-    Subclasses start them in ``_start``, each entered into ``_stack``. If one
-    does not start, those before it are stopped.
-    """
-
-    def __init__(self):
-        self._stack = contextlib.ExitStack()
-
-    def __enter__(self):
-        try:
-            self._start()
-        except BaseException:
-            self._stack.close()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self._stack.close()
-
-    def _start(self):
-        raise NotImplementedError

@@ -55,9 +55,8 @@ class Slapd(server.Server):
         """
         self._checked(self._ask('ldapmodify', '-a', text=text))
 
-    def start(self):
-        """Start the server and add the entry of the suffix."""
-        super().start()
+    def _start(self):
+        super()._start()
         self.change(
             f'dn: {SUFFIX}\nobjectClass: dcObject\n'
             f'objectClass: organization\no: example'

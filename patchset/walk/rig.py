@@ -50,7 +50,7 @@ _LAGGING = {
 }
 
 
-class Rig(server.Group):
+class Rig(server.Service):
     """The servers, from ``with`` to its end.
 
     :param pin: release, a :class:`patchset.pins.Pin`
