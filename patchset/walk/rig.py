@@ -11,8 +11,11 @@ cache at all they would do the same in many times the time. The users and
 groups of one domain are in an LDAP directory, where each cloud has a subtree.
 """
 
+import collections
 import pathlib
+import socket
 import tempfile
+import threading
 import time
 
 from patchset import client
@@ -24,7 +27,6 @@ from patchset.services import memcached
 from patchset.services import server
 from patchset.services import slapd
 from patchset.test_parts import cloud
-from patchset.walk import counters
 
 PASSWORD = 'of-all'
 NODES = ('node 1', 'node 2')
@@ -64,7 +66,7 @@ class Rig(server.Service):
         self._folder = None
         self._database = None
         self.directory = None  # a patchset.services.slapd.Slapd
-        self.counters = None  # of the nodes, a patchset.walk.counters.Counters
+        self.counters = None  # of the nodes, a Counters
         self._caches = {}
         self._keystones = {}
 
@@ -136,7 +138,7 @@ class Rig(server.Service):
                 tempfile.TemporaryDirectory(prefix='ks-walk-')
             )
         )
-        self.counters = self._stack.enter_context(counters.Counters())
+        self.counters = self._stack.enter_context(Counters())
         with progress.stage('starting MariaDB, slapd and memcached'):
             self._database = self._stack.enter_context(mariadb.MariaDB())
             self.directory = self._stack.enter_context(slapd.Slapd())
@@ -206,3 +208,39 @@ class Rig(server.Service):
                 keystone.launch()
             for keystone in self._keystones.values():
                 keystone.get_ready()
+
+
+class Counters:
+    """A statsd server that adds up the counters it receives.
+
+    :ivar counts: {last part of the name: sum}
+    """
+
+    def __init__(self):
+        self.counts = collections.Counter()
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind(('127.0.0.1', 0))
+        self._thread = threading.Thread(target=self._listen)
+
+    @property
+    def options(self):
+        """Options of a Keystone that sends its counters: {name: value}."""
+        host, port = self._socket.getsockname()
+        return {'statsd_host': host, 'statsd_port': port}
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._socket.sendto(b'', self._socket.getsockname())
+        self._thread.join()
+        self._socket.close()
+
+    def _listen(self):
+        while packet := self._socket.recv(65536):
+            for line in packet.decode().splitlines():
+                name, _, value = line.partition(':')
+                number, _, kind = value.partition('|')
+                if kind == 'c':
+                    self.counts[name.rpartition('.')[2]] += int(number)

@@ -12,7 +12,7 @@ import testtools
 from patchset import errors
 from patchset import state
 from patchset.cluster import layout
-from patchset.cluster import record
+from patchset.commands import cluster
 from patchset.tests.unit import test_commands
 
 
@@ -68,24 +68,24 @@ class RecordTestCase(testtools.TestCase):
         )
 
     def test_written_read_and_gone(self):
-        reader = record.Record(self.folder)
-        with record.Record(self.folder) as one:
+        reader = cluster.Record(self.folder)
+        with cluster.Record(self.folder) as one:
             self.assertRaises(errors.Error, reader.read)
             known = one.write(self.cluster())
             self.assertEqual(known, reader.read())
         self.assertRaises(errors.Error, reader.read)
 
     def test_what_a_killed_cluster_left_is_not_believed(self):
-        with record.Record(self.folder) as one:
+        with cluster.Record(self.folder) as one:
             known = one.write(self.cluster())
         kept = state.State(self.folder)
         kept.write('cluster.json', json.dumps(known))
-        reader = record.Record(self.folder)
+        reader = cluster.Record(self.folder)
         self.assertRaises(errors.Error, reader.read)
 
     def test_one_at_a_time(self):
-        with record.Record(self.folder):
-            second = record.Record(self.folder)
+        with cluster.Record(self.folder):
+            second = cluster.Record(self.folder)
             self.assertRaises(errors.Error, second.__enter__)
 
     def test_text(self):
@@ -95,8 +95,8 @@ class RecordTestCase(testtools.TestCase):
                 lambda path: {'node1': 'UP', 'node2': 'DOWN'},
             )
         )
-        with record.Record(self.folder) as one:
-            text = '\n'.join(record.text(one.write(self.cluster())))
+        with cluster.Record(self.folder) as one:
+            text = '\n'.join(cluster.status(one.write(self.cluster())))
         for words in (
             '2 region(s), 100 ms round trip time between regions',
             'node1   UP     region 1, patched, http://127.0.0.1:1001,',

@@ -8,8 +8,8 @@ import fixtures
 import testtools
 
 from patchset import errors
+from patchset import export
 from patchset import git
-from patchset import neighbours
 
 _BEFORE = ['import a', 'import c', 'import e', '', 'a.one()', 'c.two()']
 
@@ -48,7 +48,7 @@ class NeighboursTestCase(testtools.TestCase):
             git.git, self.tree, '-c', 'merge.conflictStyle=diff3',
             'cherry-pick', '--no-commit', last,
         )  # fmt: skip
-        neighbours.settle(self.tree)
+        export.settle(self.tree)
         self.assertEqual(
             '', git.git(self.tree, 'ls-files', '--unmerged').strip()
         )

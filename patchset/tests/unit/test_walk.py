@@ -13,7 +13,6 @@ import testtools
 from patchset.client import Answer
 from patchset.walk import answers
 from patchset.walk import beginning
-from patchset.walk import counters
 from patchset.walk import differences
 from patchset.walk import rig
 from patchset.walk import side
@@ -162,7 +161,7 @@ class QuestionsTestCase(testtools.TestCase):
 
 class CountersTestCase(testtools.TestCase):
     def test_sums(self):
-        with counters.Counters() as one:
+        with rig.Counters() as one:
             address = one.options['statsd_host'], one.options['statsd_port']
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
                 for packet in (b'a.hit:2|c\nb.hit:1|c', b'a.size:7|g'):
