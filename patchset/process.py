@@ -7,6 +7,19 @@ import subprocess
 
 from patchset import errors
 
+# Variables that would configure uWSGI, Keystone or its clients behind our
+# back, such as those of the cloud that the user's shell is set to.
+_FOREIGN = ('OS_', 'UWSGI_')
+
+
+def variables():
+    """This process' own environment, without what is for a cloud: a dict."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(_FOREIGN)
+    }
+
 
 def run(command, *, cwd=None, env=None, stdin=None, what=None):
     """Run a command to its end and return its standard output as text.

@@ -2,10 +2,10 @@
 
 """The WSGI server that Keystone runs under: uWSGI, from its wheel."""
 
-import os
 import pathlib
 
 from patchset import paths
+from patchset import process
 
 # A token with many roles or groups travels in one header; upstream's own
 # deployments give headers 64 kB.
@@ -14,10 +14,6 @@ MERCY = 5  # seconds that requests under way have to end at a stop
 
 # Stock's needs help before several threads can use it.
 _STOCK = pathlib.Path(__file__).parent / 'tree_scripts' / 'application.py'
-
-# Variables that would configure uWSGI, Keystone or its clients behind our
-# back.
-_FOREIGN = ('OS_', 'UWSGI_')
 
 
 def application(tree):
@@ -58,9 +54,4 @@ def command(environment, tree, port, processes, threads, workers):
 
 def variables(environment, tree):
     """The server's whole environment: nothing configures it but its files."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(_FOREIGN)
-    }
-    return {**kept, **environment.variables(tree)}
+    return {**process.variables(), **environment.variables(tree)}

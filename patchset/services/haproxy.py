@@ -37,7 +37,7 @@ frontend {backend}
 
 backend {backend}
     balance roundrobin
-    option httpchk GET {path}
+    option httpchk GET /v3
     http-check expect status 200
     http-response set-header X-Served-By %s
 {servers}
@@ -59,7 +59,6 @@ class HAProxy(server.Server):
     :param folder: parent of the server's temporary folder
     :param servers: {name: TCP port on 127.0.0.1}
     :param port: TCP port to listen on; None selects a free one
-    :param path: path of the health checks
     :param check_timeout: seconds until a health check fails
     """
 
@@ -68,17 +67,11 @@ class HAProxy(server.Server):
     patience = 20
 
     def __init__(
-        self,
-        folder=None,
-        servers=(),
-        port=None,
-        path='/v3',
-        check_timeout=CHECK_TIMEOUT,
+        self, folder=None, servers=(), port=None, check_timeout=CHECK_TIMEOUT
     ):
         super().__init__(folder)
         self._servers = dict(servers)
         self._wanted = port
-        self._path = path
         self._check_timeout = check_timeout
         self._statistics = None
 
@@ -163,7 +156,6 @@ class HAProxy(server.Server):
             folder=self.folder,
             backend=BACKEND,
             port=self.port,
-            path=self._path,
             check_timeout=self._check_timeout,
             servers='\n'.join(lines),
             statistics=self._statistics,

@@ -6,7 +6,6 @@ Go verifies the module and its dependencies with its checksum database.
 """
 
 import json
-import os
 import re
 import subprocess
 
@@ -77,7 +76,6 @@ def _run(command, ids, account, folder, log):
         'OS_REGION_NAME': 'RegionOne',
         'no_proxy': '127.0.0.1',
     }
-    mine = {k: v for k, v in os.environ.items() if k[:3] != 'OS_'}
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, 'w') as output:
         tests = child.start(
@@ -85,7 +83,7 @@ def _run(command, ids, account, folder, log):
                 *command, '-test.v=test2json',
                 f'-test.run=^({"|".join(sorted(ids))})$',
             ],
-            cwd=folder, env={**mine, **_VARIABLES, **variables},
+            cwd=folder, env={**process.variables(), **_VARIABLES, **variables},
             stdout=output, stderr=subprocess.STDOUT,
         )  # fmt: skip
         try:

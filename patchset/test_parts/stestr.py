@@ -15,6 +15,7 @@ from patchset import child
 from patchset import environment
 from patchset import errors
 from patchset import paths
+from patchset import process
 from patchset import progress
 from patchset import tree_scripts
 from patchset import trees
@@ -202,10 +203,8 @@ class Suite:
         return [*options, f'--test-path={named}', f'--top-dir={named}']
 
     def _variables_in(self, temporary):
-        # A cloud that the user's shell is set to is none of the tests'.
-        mine = {k: v for k, v in os.environ.items() if k[:3] != 'OS_'}
         return {
-            **mine,
+            **process.variables(),
             **self._environment.variables(self._tree),
             'PYTHONPATH': os.pathsep.join(map(str, self._path)),
             'PYTHON': str(self._environment.python),

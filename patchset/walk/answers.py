@@ -3,6 +3,7 @@
 """What is asked after each step, and how answers are compared."""
 
 import dataclasses
+import difflib
 import hashlib
 import itertools
 import json
@@ -226,36 +227,15 @@ class Difference:
         return self.one, _status(self.first), self.other, _status(self.second)
 
     def __str__(self):
-        lines = [f'{self.about}']
-        one, other = _flat(self.first), _flat(self.second)
-        for path in sorted(one.keys() | other.keys()):
-            if one.get(path) != other.get(path):
-                lines.append(f'  {path}')
-                lines.append(f'    {self.one}: {one.get(path)}')
-                lines.append(f'    {self.other}: {other.get(path)}')
-        return '\n'.join(lines)
-
-
-def _flat(answer):
-    """An answer as {path of a value: value}."""
-    if answer is None:
-        return {'status': 'nothing was asked'}
-    flat = {'status': answer[0]}
-
-    def add(path, value):
-        if isinstance(value, dict) and value:
-            for key, inner in value.items():
-                add(f'{path}/{key}', inner)
-        elif isinstance(value, list) and value:
-            for number, inner in enumerate(value):
-                add(f'{path}/{number}', inner)
-        else:
-            flat[path] = value
-
-    add('body', answer[-1])
-    if len(answer) > 2:
-        add('header', answer[1])
-    return flat
+        one, other = (
+            json.dumps(answer, indent=1, sort_keys=True, default=str)
+            for answer in (self.first, self.second)
+        )
+        lines = difflib.unified_diff(
+            one.splitlines(), other.splitlines(), self.one, self.other,
+            lineterm='',
+        )  # fmt: skip
+        return '\n'.join([str(self.about), *lines])
 
 
 def _status(answer):
