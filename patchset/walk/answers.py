@@ -47,6 +47,7 @@ class Question:
     :param query: of the URL
     :param headers: further headers, a tuple of pairs
     :param method: GET or HEAD
+    :ivar is_exact: as for :func:`exact`
     """
 
     subject: str
@@ -54,6 +55,7 @@ class Question:
     query: str = ''
     headers: tuple = ()
     method: str = 'GET'
+    is_exact = True
 
     @property
     def names(self):
@@ -78,10 +80,6 @@ class Question:
             },
         )  # fmt: skip
 
-    def exact(self, answer):
-        """As :func:`exact`."""
-        return exact(answer)
-
 
 @dataclasses.dataclass(frozen=True)
 class Signature:
@@ -94,6 +92,7 @@ class Signature:
     key: str
     subject = ADMIN
     names = frozenset()
+    is_exact = False
 
     def __str__(self):
         return f'POST /s3tokens with {self.key}'
@@ -104,10 +103,6 @@ class Signature:
             'POST', '/s3tokens', side.token(ADMIN),
             signing.s3(*side.keys[self.key]),
         )  # fmt: skip
-
-    def exact(self, answer):
-        """As :func:`exact`, without what differs between requests."""
-        return exact(answer, is_exact=False)
 
 
 def questions(side, names):
@@ -248,8 +243,8 @@ def of_nodes(question, given):
     :param question: a :class:`Question` or a :class:`Signature`
     :param given: {name of the server: answer}
     """
-    truth = question.exact(given[rigs.TRUTH])
+    truth = exact(given[rigs.TRUTH], question.is_exact)
     for name in rigs.NODES:
-        found = question.exact(given[name])
+        found = exact(given[name], question.is_exact)
         if found != truth:
             yield Difference(question, name, found, rigs.TRUTH, truth)

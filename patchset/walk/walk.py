@@ -2,6 +2,7 @@
 
 """One walk: a story, told to both clouds at the same time."""
 
+import collections
 import concurrent.futures
 import random
 import time
@@ -31,7 +32,8 @@ class Walk:
         self.told = []  # steps
         self.compared = 0  # answers
         self.accepted = 0  # answers with status 200
-        self.excused = {}  # name of a topic: number of differences
+        # {name of a topic: number of differences}
+        self.excused = collections.Counter()
         self._pool = []
         self._good = set()  # names of tokens of the pool
         self._last = {}  # question: what was true before
@@ -162,7 +164,7 @@ class Walk:
 
         It is when the answer has changed, and about some in turn.
         """
-        now = question.exact(truth)
+        now = answers.exact(truth, question.is_exact)
         changed = self._last.get(question) != now
         self._last[question] = now
         return changed or number == len(self.told) % (2 * POOL)
@@ -175,7 +177,7 @@ class Walk:
             stock = answers.alike(question.ask(server, side), side)
             if stock == patched:
                 if number:
-                    self._excuse('request-local-cache')
+                    self.excused['request-local-cache'] += 1
                 return []
             # A process of stock uses values of its last request, which may be
             # outdated, until a request replaces them.
@@ -189,9 +191,6 @@ class Walk:
         difference = answers.Difference(about, one, stock, other, patched)
         topic = self._known.topic(difference)
         if topic:
-            self._excuse(topic)
+            self.excused[topic] += 1
             return []
         return [difference]
-
-    def _excuse(self, topic):
-        self.excused[topic] = self.excused.get(topic, 0) + 1

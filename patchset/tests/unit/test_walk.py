@@ -152,11 +152,20 @@ class QuestionsTestCase(testtools.TestCase):
             Answer(200, {'token': {'audit_ids': [word], 'expires_at': word}})
             for word in ('one', 'two')
         )
-        self.assertEqual(question.exact(first), question.exact(other))
+        self.assertEqual(
+            answers.exact(first, question.is_exact),
+            answers.exact(other, question.is_exact),
+        )
         other.body['token']['user'] = {'id': _ID}
-        self.assertNotEqual(question.exact(first), question.exact(other))
+        self.assertNotEqual(
+            answers.exact(first, question.is_exact),
+            answers.exact(other, question.is_exact),
+        )
         first.body['token']['user'] = {'id': _OTHER}
-        self.assertNotEqual(question.exact(first), question.exact(other))
+        self.assertNotEqual(
+            answers.exact(first, question.is_exact),
+            answers.exact(other, question.is_exact),
+        )
 
 
 class CountersTestCase(testtools.TestCase):
