@@ -144,9 +144,10 @@ def stands(tree, name):
     path = tree / name.replace('.', '/')
     if path.is_dir() or path.with_suffix('.py').is_file():
         return True
-    if path.parent.with_suffix('.py').is_file():
-        return True
-    package = path.parent / '__init__.py'
-    return package.is_file() and bool(
-        re.search(rf'\b{path.name}\b', package.read_text())
+    return any(
+        module.is_file() and re.search(rf'\b{path.name}\b', module.read_text())
+        for module in (
+            path.parent.with_suffix('.py'),
+            path.parent / '__init__.py',
+        )
     )

@@ -6,14 +6,12 @@ A quick look at the areas where a patch would first break something; the
 part ``upstream`` runs them all.
 """
 
-import pathlib
-
+from patchset import dependencies
 from patchset import trees
 from patchset.test_parts import stestr
 
 PACKAGES = ('test',)
-FOLDER = pathlib.PurePath('keystone/tests/unit')
-# Modules and classes below it, of the newest release.
+# Modules and classes of keystone.tests.unit, of the newest release.
 NAMES = (
     'auth.plugins.test_core',
     'auth.test_controllers',
@@ -48,18 +46,6 @@ def run(options):
 
 
 def modules(tree):
-    """Full names of those that a tree has."""
-    return [
-        '.'.join([*FOLDER.parts, name]) for name in NAMES if stands(tree, name)
-    ]
-
-
-def stands(tree, name):
-    """Whether a tree has one of the names: an older one has not all."""
-    module, _, last = name.rpartition('.')
-    if not last[0].isupper():
-        module = name
-    path = tree / FOLDER / f'{module.replace(".", "/")}.py'
-    return path.is_file() and (
-        module == name or f'\nclass {last}(' in path.read_text()
-    )
+    """Full names of those that a tree has: an older one has not all."""
+    names = [f'keystone.tests.unit.{name}' for name in NAMES]
+    return [name for name in names if dependencies.stands(tree, name)]
