@@ -100,7 +100,7 @@ class ExperimentsTestCase(testtools.TestCase):
 
     def test_ratio(self):
         for module, count in (
-            (warm, 3), (rotation, 2), (formats, 8), (tokens, 8), (catalog, 4),
+            (warm, 5), (rotation, 2), (formats, 8), (tokens, 8), (catalog, 4),
             (living, 16),
         ):  # fmt: skip
             points = self.run_experiment(module)
