@@ -15,6 +15,7 @@ from patchset import openrc
 from patchset import ports
 from patchset import preparation
 from patchset import state as states
+from patchset import stopping
 from patchset import waiting
 from patchset import wsgi
 
@@ -178,7 +179,10 @@ class Deployment:
         ports.check(self.port)
         (self.state.path / _READY).unlink(missing_ok=True)
         self._log_start = logs.size(self.log)
-        with open(self.log, 'ab', opener=states.private) as log:
+        with (
+            open(self.log, 'ab', opener=states.private) as log,
+            stopping.deferred(),
+        ):
             self._server = child.start(
                 wsgi.command(
                     self.environment,

@@ -85,7 +85,7 @@ class Node(mariadb.MariaDB):
         try:
             yield
         finally:
-            self._process = self._spawn(self._command())
+            self._spawn(self._command())
             self._wait_for('wsrep_local_state_comment', 'Synced')
 
     def _session(self):

@@ -17,6 +17,7 @@ import tempfile
 from patchset import child
 from patchset import errors
 from patchset import logs
+from patchset import stopping
 from patchset import waiting
 
 # Lines of a log.
@@ -126,8 +127,10 @@ class Server(Service):
         return next(user for user in self.users if user in known)
 
     def _start(self):
-        folder = tempfile.mkdtemp(prefix=f'ks-{self.name}-', dir=self._parent)
-        self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        prefix = f'ks-{self.name}-'
+        with stopping.deferred():
+            folder = tempfile.mkdtemp(prefix=prefix, dir=self._parent)
+            self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
         self._stack.callback(self._end)
         self.folder = pathlib.Path(folder)
         if self.user:
@@ -179,7 +182,7 @@ class Server(Service):
         return free_port()
 
     def _serves(self):
-        self._process = self._spawn(self._command())
+        self._spawn(self._command())
         waiting.until(
             lambda: self._answers() or not self.is_running,
             self.patience,
@@ -188,8 +191,8 @@ class Server(Service):
         return self.is_running
 
     def _spawn(self, command):
-        with open(self.log, 'a') as log:
-            return child.start(
+        with open(self.log, 'a') as log, stopping.deferred():
+            self._process = child.start(
                 command, user=self.user, cwd=self.folder,
                 env=self._variables(), stdout=log, stderr=log,
             )  # fmt: skip
@@ -214,7 +217,7 @@ class Server(Service):
 
     def _run(self, command):
         """Run a command to its end as the server's user."""
-        self._process = self._spawn(command)
+        self._spawn(command)
         if self._process.wait():
             raise self._error(f'could not be set up by {command[0]}')
 
