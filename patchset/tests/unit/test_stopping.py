@@ -14,6 +14,8 @@ _SCRIPT = """
 import os, signal
 from patchset import stopping
 
+# A program that runs in the background may ignore it.
+signal.signal(signal.{name}, signal.SIG_DFL)
 stopping.in_order()
 try:
     with stopping.deferred():
