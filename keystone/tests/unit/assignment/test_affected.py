@@ -5,6 +5,7 @@
 import threading
 
 from oslo_context import context as oslo_context
+from oslo_utils import timeutils
 import sqlalchemy
 from sqlalchemy import event
 
@@ -12,6 +13,8 @@ from keystone import assignment
 from keystone.assignment import affected
 from keystone.common import cache
 from keystone.common import provider_api
+from keystone.common import sql
+from keystone.identity.backends import sql_model
 from keystone.tests import unit
 from keystone.tests.unit import test_v3
 
@@ -99,6 +102,29 @@ class AffectedTests(test_v3.RestfulTestCase):
         roles = self.assertDrops(self.grant, group_id=self.group['id'])
         self.assertIn(self.extra['id'], roles)
 
+        roles = self.assertDrops(self.remove, group_id=self.group['id'])
+        self.assertNotIn(self.extra['id'], roles)
+
+    def test_grant_of_a_group_with_expiring_members(self):
+        """Those of federated users, from an identity provider."""
+        self.config_fixture.config(
+            group='federation', default_authorization_ttl=5
+        )
+        PROVIDERS.federation_api.create_idp(
+            'idp', {'enabled': True, 'domain_id': self.domain_id}
+        )
+        with sql.session_for_write() as session:
+            session.add(
+                sql_model.ExpiringUserGroupMembership(
+                    user_id=self.user_id,
+                    group_id=self.group['id'],
+                    idp_id='idp',
+                    last_verified=timeutils.utcnow(),
+                )
+            )
+
+        roles = self.assertDrops(self.grant, group_id=self.group['id'])
+        self.assertIn(self.extra['id'], roles)
         roles = self.assertDrops(self.remove, group_id=self.group['id'])
         self.assertNotIn(self.extra['id'], roles)
 
