@@ -4,11 +4,14 @@
 
 import os
 
-from oslo_config import cfg
-
 import keystone.conf
 
 CONF = keystone.conf.CONF
+
+# Where oslo.config looks for files of a project after the folders that its
+# options name; see :func:`oslo_config.cfg.find_config_files`.
+_FOLDERS = ('~/.{0}', '~', '/etc/{0}', '/etc')
+_SNAP_FOLDERS = ('SNAP_COMMON', 'SNAP')
 
 
 class PolicyFiles:
@@ -63,7 +66,9 @@ def _folders():
     """The directories in which oslo.config looks for a file, in order."""
     found = [*(CONF.config_dirs or ())]
     found += [os.path.dirname(path) for path in reversed(CONF.config_file)]
-    found += cfg._get_config_dirs(CONF.project)
+    found += [folder.format(CONF.project) for folder in _FOLDERS]
+    snaps = filter(None, map(os.environ.get, _SNAP_FOLDERS))
+    found += [os.path.join(snap, 'etc', CONF.project) for snap in snaps]
     paths = (os.path.abspath(os.path.expanduser(folder)) for folder in found)
     return list(dict.fromkeys(paths))
 

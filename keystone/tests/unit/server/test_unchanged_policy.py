@@ -9,6 +9,7 @@ import fixtures
 from oslo_policy import policy
 
 from keystone.common.rbac_enforcer import enforcer as rbac_enforcer
+from keystone.common.rbac_enforcer import policy_files
 from keystone.common.rbac_enforcer import unchanged_policy
 import keystone.conf
 from keystone.tests import unit
@@ -216,3 +217,46 @@ class UnchangedPolicyTests(unit.TestCase):
             os.remove(one)
             return [self.more]
         return []
+
+
+class PolicyFilesTests(unit.TestCase):
+    """Relative paths are found where oslo.config finds them."""
+
+    def setUp(self):
+        super().setUp()
+        # Only what this test creates exists.
+        self.root = self.useFixture(fixtures.TempDir()).path
+        for name in ('HOME', 'SNAP', 'SNAP_COMMON'):
+            folder = os.path.join(self.root, name)
+            self.useFixture(fixtures.EnvironmentVariable(name, folder))
+        self.config_fixture.config(
+            group='oslo_policy', policy_file='a.yaml', policy_dirs=['a.d']
+        )
+
+    def found(self):
+        """Paths of what the enforcer would load, except what is in folders."""
+        enforcer = unchanged_policy.Enforcer(CONF)
+        files = policy_files.PolicyFiles().look(enforcer)
+        return [one[0] for one in files]
+
+    def test_in_each_folder(self):
+        project = CONF.project
+        for folder in (
+            os.path.join('SNAP', 'etc', project),
+            os.path.join('SNAP_COMMON', 'etc', project),
+            'HOME',
+            os.path.join('HOME', f'.{project}'),
+        ):
+            path = os.path.join(self.root, folder)
+            os.makedirs(path, exist_ok=True)
+            with open(os.path.join(path, 'a.yaml'), 'w') as stream:
+                stream.write('{}\n')
+            os.makedirs(os.path.join(path, 'a.d'))
+            # The folders are ordered: the latest one is found.
+            expected = [CONF.find_file('a.yaml'), CONF.find_file('a.d')]
+            self.assertEqual(os.path.join(path, 'a.yaml'), expected[0])
+            self.assertEqual(expected, self.found())
+
+    def test_nowhere(self):
+        self.assertIsNone(CONF.find_file('a.yaml'))
+        self.assertEqual([], self.found())
