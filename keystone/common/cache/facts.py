@@ -78,6 +78,11 @@ class Trace:
         return min(self._end, min(ends, default=0))
 
     @property
+    def fingerprints(self) -> bytes:
+        """The fingerprints of the facts, joined in their order."""
+        return b''.join([one.fingerprint for one in self.facts.values()])
+
+    @property
     def is_complete(self) -> bool:
         """Whether everything that was read can be compared."""
         return self.flaw is None and all(

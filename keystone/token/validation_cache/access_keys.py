@@ -36,14 +36,6 @@ class AccessKeyRequest(inquiry.Inquiry):
     """The request for an access key with its secret."""
 
     def __init__(self, environ: dict) -> None:
-        if environ['REQUEST_METHOD'] != 'GET':
-            raise inquiry.Bypass('method')
-        if environ.get('QUERY_STRING'):
-            raise inquiry.Bypass('query')
-        if environ.get('HTTP_X_SUBJECT_TOKEN') is not None:
-            raise inquiry.Bypass('subject')
-        if environ.get('CONTENT_LENGTH', '') not in ('', '0'):
-            raise inquiry.Bypass('body')
         super().__init__(environ)
         path = environ['PATH_INFO']
         _, _, _, user_id, _, _, self._access = path.split('/')

@@ -8,6 +8,7 @@ response. Other requests bypass the cache.
 """
 
 from collections.abc import Callable
+from collections.abc import Container
 import re
 from typing import Any
 
@@ -15,7 +16,6 @@ from keystone.token.validation_cache import cache
 from keystone.token.validation_cache import record as records
 
 _ACTIONS = {'GET': 'identity:validate_token', 'HEAD': 'identity:check_token'}
-_QUERIES = frozenset(('', 'nocatalog'))
 
 # Read besides the tokens: used for access rules, routing and host checks.
 _KEYED = (
@@ -93,6 +93,9 @@ class Bypass(Exception):
 class Inquiry:
     """A request that can be answered from two records.
 
+    Subclasses set the methods and query strings that they can answer, whether
+    a request is about another token, and whether it has a body.
+
     :param environ: WSGI environment
     :ivar surroundings: all that the headers of the response may depend on
     :ivar caller: the requested record of the caller
@@ -101,12 +104,27 @@ class Inquiry:
     :raises Bypass: it has to be processed normally
     """
 
+    methods: Container[str] = ('GET',)
+    queries: Container[str] = ('',)
+    has_subject = False
+    has_body = False
+
     subject: cache.Wanted
     token: str | None = None
 
     def __init__(self, environ: dict) -> None:
+        if environ['REQUEST_METHOD'] not in self.methods:
+            raise Bypass('method')
+        if environ.get('QUERY_STRING', '') not in self.queries:
+            raise Bypass('query')
         if not environ.get('HTTP_X_AUTH_TOKEN'):
             raise Bypass('caller')
+        subject = environ.get('HTTP_X_SUBJECT_TOKEN')
+        if subject == '' or (subject is None) == self.has_subject:
+            raise Bypass('subject')
+        has_body = environ.get('CONTENT_LENGTH', '') not in ('', '0')
+        if has_body != self.has_body:
+            raise Bypass('body')
         for name in environ.keys() - _KNOWN:
             if name.startswith(_TELLING):
                 raise Bypass('header')
@@ -140,17 +158,13 @@ class Inquiry:
 class Validation(Inquiry):
     """The validation of a token."""
 
+    methods = _ACTIONS
+    queries = ('', 'nocatalog')
+    has_subject = True
+
     def __init__(self, environ: dict) -> None:
-        if environ['REQUEST_METHOD'] not in _ACTIONS:
-            raise Bypass('method')
-        if environ.get('QUERY_STRING', '') not in _QUERIES:
-            raise Bypass('query')
         super().__init__(environ)
-        self.token = environ.get('HTTP_X_SUBJECT_TOKEN')
-        if not self.token:
-            raise Bypass('subject')
-        if environ.get('CONTENT_LENGTH', '') not in ('', '0'):
-            raise Bypass('body')
+        self.token = environ['HTTP_X_SUBJECT_TOKEN']
         self.subject = cache.Wanted(self.token)
 
     def decision(self, record: records.Record) -> tuple[str, tuple]:

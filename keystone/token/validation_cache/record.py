@@ -159,10 +159,9 @@ def of_facts(trace: facts.Trace, now: float, head: bytes) -> Record:
     :param now: seconds since the epoch, before anything was read
     :param head: the response body
     """
-    prints = b''.join([fact.fingerprint for fact in trace.facts.values()])
     return Record(
-        trace.facts, prints, now, trace.until, None, b'', head, b'', None,
-        None, ('', None),
+        trace.facts, trace.fingerprints, now, trace.until, None, b'', head,
+        b'', None, None, ('', None),
     )  # fmt: skip
 
 
@@ -194,7 +193,7 @@ def make(
     expires = datetime.datetime.fromisoformat(token.expires_at)
     record = Record(
         trace.facts,
-        b''.join([fact.fingerprint for fact in trace.facts.values()]),
+        trace.fingerprints,
         now,
         min(trace.until, expires.timestamp()),
         revocation,
