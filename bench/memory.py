@@ -25,7 +25,7 @@ TITLE = 'Memory of a worker process'
 
 KINDS = {'small': ('chain',), 'full': ('audit', 'chain')}
 EVENTS = {'small': (0, 10_000), 'full': (0, 1000, 10_000, 100_000)}
-TOKENS = {'small': (0, 500), 'full': (0, 1000, 5000, 20_000)}
+TOKENS = {'small': (0, 5000), 'full': (0, 1000, 5000, 20_000)}
 _CLIENTS = 4
 _MIB = 2**20
 
