@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import uuid
+
+from keystone.common import provider_api
+import keystone.exception
+from keystone.tests import unit
+from keystone.tests.unit.write_order import base
+
+PROVIDERS = provider_api.ProviderAPIs
+
+
+class TrustTests(base.WriteOrderTestCase):
+    """The token of a deleted trust is not accepted any more."""
+
+    def setUp(self):
+        super().setUp()
+        self.api = PROVIDERS.trust_api
+        trustee = unit.create_user(PROVIDERS.identity_api, self.domain['id'])
+        trust = {
+            'trustor_user_id': self.user_id,
+            'trustee_user_id': trustee['id'],
+            'project_id': self.project_id,
+            'impersonation': False,
+        }
+        self.trust_id = uuid.uuid4().hex
+        self.api.create_trust(self.trust_id, trust, [{'id': self.role_id}])
+        self.token = self.issue(
+            user_id=trustee['id'],
+            project_id=self.project_id,
+            trust_id=self.trust_id,
+        )
+        self.assertAccepted(self.token)
+
+    def assertEnded(self):
+        self.assertRefused(self.token, keystone.exception.NotFound)
+
+    def test_deleted(self):
+        with self.read_before(
+            self.api.driver, 'delete_trust', self.validate, self.token
+        ):
+            self.api.delete_trust(self.trust_id)
+
+        self.assertEnded()
+
+    def test_error_after_the_write(self):
+        def write_then_fail(write, *args):
+            self.elsewhere(self.validate, self.token)
+            write(*args)
+            raise keystone.exception.UnexpectedError()
+
+        with self.replaced(self.api.driver, 'delete_trust', write_then_fail):
+            self.assertRaises(
+                keystone.exception.UnexpectedError,
+                self.api.delete_trust,
+                self.trust_id,
+            )
+
+        self.assertEnded()
