@@ -122,15 +122,15 @@ def run(plan):
     venv = environment.Environment(plan.pin.release, 'rally').ensure()
     found = runs.Runs('nodes', 'database', 'case', 'delay', 'load', 'request')
     for case in plan.cases or CASES[:1]:
-        delays = plan.delays or DELAYS[plan.scale]
+        usual = DELAYS[plan.scale]
         if case == 'hierarchical':
-            delays = plan.delays or _HIERARCHICAL
+            usual = _HIERARCHICAL
         with (
             started(plan, case) as sides,
             rally.processes(plan, venv, sides, 0) as rallies,
         ):
             rig.at_once(Side.clean, sides)
-            for delay in delays:
+            for delay in plan.delays or usual:
                 for side in sides:
                     side.cluster.lengthen(delay)
                 about = plan.nodes, plan.database, case, delay
