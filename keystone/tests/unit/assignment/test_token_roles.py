@@ -15,6 +15,7 @@ from sqlalchemy import event
 from keystone.common import provider_api
 from keystone import exception
 from keystone.tests import unit
+from keystone.tests.unit.assignment import trusts
 from keystone.tests.unit.federation import signed_in
 from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit import test_v3
@@ -75,7 +76,26 @@ class TokenRolesTestCase(test_v3.RestfulTestCase):
         self.assertCached(token_id)
 
 
-class SystemRolesTests(TokenRolesTestCase):
+class CachedTests:
+    """Tests of a token that has the role of the test's user."""
+
+    def test_cached(self):
+        self.assertEqual({self.role_id}, self.assertCached(self.token))
+
+    def test_implied_role(self):
+        PROVIDERS.role_api.create_implied_role(self.role_id, self.extra)
+        self.assertSeen(self.token, self.extra)
+
+        PROVIDERS.role_api.delete_implied_role(self.role_id, self.extra)
+        self.assertSeen(self.token, self.extra, False)
+
+    def test_no_longer_than_tokens(self):
+        self.config_fixture.config(group='token', cache_time=0)
+        for _ in range(2):
+            self.assertTrue(self.roles(self.token)[1])
+
+
+class SystemRolesTests(CachedTests, TokenRolesTestCase):
     def setUp(self):
         super().setUp()
         self.grant(self.user_id, self.role_id)
@@ -84,9 +104,6 @@ class SystemRolesTests(TokenRolesTestCase):
 
     def grant(self, user_id, role_id):
         PROVIDERS.assignment_api.create_system_grant_for_user(user_id, role_id)
-
-    def test_cached(self):
-        self.assertEqual({self.role_id}, self.assertCached(self.token))
 
     def test_own_grant(self):
         self.grant(self.user_id, self.extra)
@@ -116,13 +133,6 @@ class SystemRolesTests(TokenRolesTestCase):
         )
         self.assertSeen(self.token, self.extra, False)
 
-    def test_implied_role(self):
-        PROVIDERS.role_api.create_implied_role(self.role_id, self.extra)
-        self.assertSeen(self.token, self.extra)
-
-        PROVIDERS.role_api.delete_implied_role(self.role_id, self.extra)
-        self.assertSeen(self.token, self.extra, False)
-
     def test_role_deleted(self):
         self.grant(self.user_id, self.extra)
         self.assertSeen(self.token, self.extra)
@@ -139,44 +149,15 @@ class SystemRolesTests(TokenRolesTestCase):
 
         self.assertCached(self.token)
 
-    def test_no_longer_than_tokens(self):
-        self.config_fixture.config(group='token', cache_time=0)
-        for _ in range(2):
-            self.assertTrue(self.roles(self.token)[1])
 
-
-class TrustRolesTests(TokenRolesTestCase):
+class TrustRolesTests(trusts.TrustMixin, CachedTests, TokenRolesTestCase):
     def setUp(self):
         super().setUp()
         self.trust, self.token = self.new_trust()
         self.roles(self.token)
 
-    def new_trust(self, trustor=None, **more):
-        """Create a trust of the test's user, and a token for the other.
-
-        :returns: id of the trust, and the token
-        """
-        ref = unit.new_trust_ref(
-            trustor_user_id=self.user_id,
-            trustee_user_id=self.other['id'],
-            project_id=self.project_id,
-            role_ids=[self.role_id],
-            **more,
-        )
-        made = self.post('/OS-TRUST/trusts', body={'trust': ref}).result
-        return made['trust']['id'], self.token_of(made['trust']['id'])
-
-    def token_of(self, trust_id):
-        return self.get_requested_token(
-            self.build_authentication_request(
-                user_id=self.other['id'],
-                password=self.other['password'],
-                trust_id=trust_id,
-            )
-        )
-
-    def test_cached(self):
-        self.assertEqual({self.role_id}, self.assertCached(self.token))
+    def new_trust(self, **kwargs):
+        return self.issue_for_trust(self.other, **kwargs)
 
     def test_deleted(self):
         self.delete(f'/OS-TRUST/trusts/{self.trust}')
@@ -188,13 +169,6 @@ class TrustRolesTests(TokenRolesTestCase):
         self.delete(f'/OS-TRUST/trusts/{another}')
 
         self.assertCached(self.token)
-
-    def test_implied_role(self):
-        PROVIDERS.role_api.create_implied_role(self.role_id, self.extra)
-        self.assertSeen(self.token, self.extra)
-
-        PROVIDERS.role_api.delete_implied_role(self.role_id, self.extra)
-        self.assertSeen(self.token, self.extra, False)
 
     def test_expiry(self):
         _trust, token = self.new_trust(expires={'minutes': 5})
@@ -210,22 +184,13 @@ class TrustRolesTests(TokenRolesTestCase):
         for _ in range(3):
             self.assertTrue(self.roles(token)[1])
 
-    def test_no_longer_than_tokens(self):
-        self.config_fixture.config(group='token', cache_time=0)
-        for _ in range(2):
-            self.assertTrue(self.roles(self.token)[1])
-
     def test_authentication_reads_the_trust(self):
         """Another node may have deleted it."""
         PROVIDERS.trust_api.driver.delete_trust(self.trust)
         self.assertCached(self.token)
 
         self.v3_create_token(
-            self.build_authentication_request(
-                user_id=self.other['id'],
-                password=self.other['password'],
-                trust_id=self.trust,
-            ),
+            self.sign_in(self.other, self.trust),
             expected_status=http.client.UNAUTHORIZED,
         )
 

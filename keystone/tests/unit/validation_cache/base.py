@@ -19,6 +19,7 @@ from keystone.common import provider_api
 from keystone.credential.providers import fernet
 from keystone.server.flask.request_processing import middleware
 from keystone.tests import unit
+from keystone.tests.unit.assignment import trusts
 from keystone.tests.unit import ksfixtures
 from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit import test_v3
@@ -28,7 +29,7 @@ PROVIDERS = provider_api.ProviderAPIs
 PATH = '/v3/auth/tokens'
 
 
-class ValidationCacheTestCase(test_v3.RestfulTestCase):
+class ValidationCacheTestCase(trusts.TrustMixin, test_v3.RestfulTestCase):
     """Asks an application through the cache, and past it."""
 
     #: Most tests have the first validation make the record.
@@ -75,31 +76,6 @@ class ValidationCacheTestCase(test_v3.RestfulTestCase):
         PROVIDERS.assignment_api.create_grant(
             self.role_id, user_id=self.user_id, domain_id=self.domain_id
         )
-
-    def issue_for_trust(self, **kwargs):
-        """Create a trust for another user, who gets a token by it.
-
-        :param kwargs: for :func:`keystone.tests.unit.new_trust_ref`
-        :returns: (id of the trust, the token); :attr:`trustee` is the user
-        """
-        self.trustee = unit.create_user(PROVIDERS.identity_api, self.domain_id)
-        ref = unit.new_trust_ref(
-            trustor_user_id=self.user_id,
-            trustee_user_id=self.trustee['id'],
-            project_id=self.project_id,
-            role_ids=[self.role_id],
-            **kwargs,
-        )
-        made = self.post('/OS-TRUST/trusts', body={'trust': ref}).result
-        trust_id = made['trust']['id']
-        token = self.get_requested_token(
-            self.build_authentication_request(
-                user_id=self.trustee['id'],
-                password=self.trustee['password'],
-                trust_id=trust_id,
-            )
-        )
-        return trust_id, token
 
     def environ(self, subject=None, caller=None, method='GET', **more):
         """The WSGI environment of a validation.

@@ -135,7 +135,8 @@ class RecordsAtIssueTests(base.ValidationCacheTestCase):
         self.assertSame(self.ask_past(token), answer)
 
     def test_trust(self):
-        _trust, token = self.issue_for_trust()
+        trustee = unit.create_user(PROVIDERS.identity_api, self.domain_id)
+        _trust, token = self.issue_for_trust(trustee)
         shared_cache.forget_in_process()
         with self.counted(shared_hit=2):
             answer = self.ask(token)

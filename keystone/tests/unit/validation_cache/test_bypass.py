@@ -165,7 +165,8 @@ class KeptTests(base.ValidationCacheTestCase):
 
     def test_trust_with_limited_uses(self):
         # The database knows how many are left.
-        _trust, token = self.issue_for_trust(remaining_uses=5)
+        trustee = unit.create_user(PROVIDERS.identity_api, self.domain_id)
+        _trust, token = self.issue_for_trust(trustee, remaining_uses=5)
 
         self.assertNeverKept('database', token)
 

@@ -80,7 +80,7 @@ class SystemScopeTests(ScopeTestCase):
 class TrustTests(ScopeTestCase):
     def setUp(self):
         super().setUp()
-        self.trust, self.subject = self.issue_for_trust()
+        self.trust, self.subject = self.issue_for_trust(self.other)
         self.ask(self.subject)
         self.assertHit(self.subject)
 
@@ -103,7 +103,7 @@ class TrustTests(ScopeTestCase):
 
     def test_trustee_disabled(self):
         PROVIDERS.identity_api.update_user(
-            self.trustee['id'], {'enabled': False}
+            self.other['id'], {'enabled': False}
         )
 
         self.assertChanges(http.client.NOT_FOUND)
@@ -127,13 +127,15 @@ class TrustTests(ScopeTestCase):
         self.assertNoHit(self.subject)
 
     def test_another_deleted(self):
-        another = self.issue_for_trust()[0]
+        another = self.issue_for_trust(self.other)[0]
         self.delete(f'/OS-TRUST/trusts/{another}')
 
         self.assertNoChange()
 
     def test_expiry(self):
-        _trust, self.subject = self.issue_for_trust(expires={'minutes': 3})
+        _trust, self.subject = self.issue_for_trust(
+            self.other, expires={'minutes': 3}
+        )
         self.ask(self.subject)
         self.at(seconds=120)
         self.assertNoChange()
@@ -144,7 +146,7 @@ class TrustTests(ScopeTestCase):
     def test_deleted_behind_the_back(self):
         """It is accepted as long as stock caches the token."""
         self.config_fixture.config(group='token', cache_time=100)
-        trust, self.subject = self.issue_for_trust()
+        trust, self.subject = self.issue_for_trust(self.other)
         self.ask(self.subject)
         PROVIDERS.trust_api.driver.delete_trust(trust)
         self.at(seconds=60)
