@@ -270,6 +270,10 @@ _ids: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 # cache in the token region whether a token is revoked.
 _ALONG = {'revoke': ('tokens',)}
 
+#: Names of regions in which only stock nodes cache values. The base id changes
+#: only when a stock node invalidates such a region.
+OF_STOCK: set[str] = set()
+
 
 def ids_of(region: dogpile_region.CacheRegion) -> Ids:
     """The ids in an invalidation region."""
@@ -300,11 +304,17 @@ class Manager:
     @property
     def region_id(self) -> bytes:
         """The current id."""
-        return base_of(self.ids.read(self.name))
+        region_id = self.ids.read(self.name)
+        return region_id if self.name in OF_STOCK else base_of(region_id)
 
-    def invalidate_region(self) -> bytes:
-        """Give the region a new id, and return it."""
-        region_id = self.ids.write(self.name, id_tag.of(self._manager))
+    def invalidate_region(self) -> None:
+        """Give the region a new id."""
+        self._invalidate(self.name, id_tag.of(self._manager))
         for name in _ALONG.get(self.name, ()):
-            self.ids.write(name)
-        return region_id
+            self._invalidate(name)
+
+    def _invalidate(self, name: str, note: bytes = b'') -> None:
+        if name in OF_STOCK:
+            self.ids.write_keeping_base(name)
+        else:
+            self.ids.write(name, note)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tokens of the system and of trusts have records as well."""
+"""Tokens of the system, trusts and federated users have records as well."""
 
 import http.client
 
+from keystone.common import cache
+from keystone.common.cache import regions
 from keystone.common import provider_api
 from keystone.tests import unit
+from keystone.tests.unit.federation import signed_in
 from keystone.tests.unit.validation_cache import base
 
 PROVIDERS = provider_api.ProviderAPIs
@@ -153,4 +156,89 @@ class TrustTests(ScopeTestCase):
         self.assertNoChange()
 
         self.at(seconds=101)
+        self.assertChanges(http.client.NOT_FOUND)
+
+
+class FederatedTests(signed_in.SignedInMixin, ScopeTestCase):
+    """The roles come from the group of the employees."""
+
+    def setUp(self):
+        super().setUp()
+        self.subject = self.issue()
+        self.ask(self.subject)
+        self.assertHit(self.subject)
+
+    def issue(self):
+        unscoped = self._issue_unscoped_token(assertion='EMPLOYEE_ASSERTION')
+        response = self.v3_create_token(
+            self._scope_request(
+                unscoped.id, 'project', self.proj_employees['id']
+            )
+        )
+        return response.headers['X-Subject-Token']
+
+    def grant(self, group, role_id=None):
+        PROVIDERS.assignment_api.create_grant(
+            role_id or self.extra,
+            group_id=group['id'],
+            project_id=self.proj_employees['id'],
+        )
+
+    def delete_as_stock_does(self):
+        PROVIDERS.federation_api.driver.delete_idp(self.IDP)
+        regions.ids_of(cache.CACHE_INVALIDATION_REGION).write('tokens')
+
+    def test_caller(self):
+        self.grant(self.group_employees, self.role_id)
+        self.ask(caller=self.subject)
+        self.assertHit(caller=self.subject)
+
+    def test_unscoped(self):
+        self.subject = self._issue_unscoped_token().id
+        self.ask(self.subject)
+        self.assertNoChange()
+
+    def test_grant_of_the_group(self):
+        self.grant(self.group_employees)
+        self.assertChanges()
+
+    def test_grant_of_another_group(self):
+        self.grant(self.group_customers)
+        self.assertNoChange()
+
+    def test_token_revoked(self):
+        PROVIDERS.token_provider_api.revoke_token(self.issue())
+        self.assertNoChange()
+
+    def test_user_disabled(self):
+        user = PROVIDERS.token_provider_api.validate_token(self.subject).user
+        PROVIDERS.identity_api.update_user(user['id'], {'enabled': False})
+
+        self.assertChanges(http.client.NOT_FOUND)
+
+    def test_provider_renamed(self):
+        PROVIDERS.federation_api.update_idp(self.IDP, {'description': 'new'})
+        self.assertChanges()
+
+    def test_provider_disabled(self):
+        PROVIDERS.federation_api.update_idp(self.IDP, {'enabled': False})
+        self.assertChanges(http.client.NOT_FOUND)
+
+    def test_provider_deleted(self):
+        PROVIDERS.federation_api.delete_idp(self.IDP)
+        self.assertChanges(http.client.NOT_FOUND)
+
+    def test_provider_deleted_by_a_stock_node(self):
+        self.delete_as_stock_does()
+        self.assertChanges(http.client.NOT_FOUND)
+
+    def test_new_token_after_deletion_by_a_stock_node(self):
+        body = self._scope_request(
+            self.subject, 'project', self.proj_employees['id']
+        )
+        self.delete_as_stock_does()
+        self.v3_create_token(body, expected_status=http.client.NOT_FOUND)
+
+    def test_protocol_deleted(self):
+        PROVIDERS.federation_api.delete_protocol(self.IDP, self.PROTOCOL)
         self.assertChanges(http.client.NOT_FOUND)
