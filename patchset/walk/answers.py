@@ -18,7 +18,7 @@ _RULES = {'OpenStack-Identity-Access-Rules': '1.0'}
 # Of two questions about each token, the second is one of these: method, query.
 _SECOND = (
     ('GET', '?nocatalog'), ('GET', '?allow_expired=1'),
-    ('GET', '?nocatalog'), ('HEAD', ''),
+    ('GET', '?nocatalog&allow_expired=1'), ('HEAD', ''),
 )  # fmt: skip
 # Of the server that was asked, or of the moment.
 _IGNORED = ('x-openstack-request-id', 'date', 'content-length')

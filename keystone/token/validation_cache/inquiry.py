@@ -15,6 +15,15 @@ from typing import Any
 from keystone.token.validation_cache import cache
 from keystone.token.validation_cache import record as records
 
+# Query strings of validations, and whether they ask for the catalog. The
+# auth_token middleware allows expired tokens in requests with a service token.
+_QUERIES = {
+    '': True,
+    'nocatalog': False,
+    'allow_expired=1': True,
+    'nocatalog&allow_expired=1': False,
+}
+
 _ACTIONS = {'GET': 'identity:validate_token', 'HEAD': 'identity:check_token'}
 
 # Read besides the tokens: used for access rules, routing and host checks.
@@ -47,11 +56,14 @@ _IGNORED = (
     'HTTP_CONTENT_TYPE',
     'HTTP_KEEP_ALIVE',
     'HTTP_PRAGMA',
+    'HTTP_TRACEPARENT',
+    'HTTP_TRACESTATE',
     'HTTP_USER_AGENT',
     'HTTP_VIA',
     'HTTP_X_FORWARDED_FOR',
     'HTTP_X_OPENSTACK_REQUEST_ID',
     'HTTP_X_REAL_IP',
+    'HTTP_X_REQUEST_ID',
 )
 
 # Variables set by servers besides the headers, ignored early.
@@ -156,10 +168,13 @@ class Inquiry:
 
 
 class Validation(Inquiry):
-    """The validation of a token."""
+    """The validation of a token.
+
+    A record expires with its token, so an expired one is processed normally.
+    """
 
     methods = _ACTIONS
-    queries = ('', 'nocatalog')
+    queries = _QUERIES
     has_subject = True
 
     def __init__(self, environ: dict) -> None:
@@ -175,7 +190,8 @@ class Validation(Inquiry):
         return _ACTIONS[self.environ['REQUEST_METHOD']], target
 
     def body(self, record: records.Record) -> bytes | None:
-        return cache.RECORDS.body(record, not self.environ.get('QUERY_STRING'))
+        query = self.environ.get('QUERY_STRING', '')
+        return cache.RECORDS.body(record, _QUERIES[query])
 
 
 #: The kinds of requests, by pattern of the path as passed by the server.

@@ -140,6 +140,7 @@ class QuestionsTestCase(testtools.TestCase):
                 ('GET', ''),
                 ('GET', '?nocatalog'),
                 ('GET', '?allow_expired=1'),
+                ('GET', '?nocatalog&allow_expired=1'),
                 ('HEAD', ''),
             },
             {(one.method, one.query) for one in asked},

@@ -28,8 +28,8 @@ class BypassTests(base.ValidationCacheTestCase):
 
     def test_queries(self):
         for query in (
-            'allow_expired=1',
-            'nocatalog&allow_expired=1',
+            'allow_expired=0',
+            'allow_expired=1&nocatalog',
             'nocatalog=1',
             'unknown',
         ):

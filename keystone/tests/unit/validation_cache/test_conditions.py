@@ -70,6 +70,20 @@ class ConditionTests(base.ValidationCacheTestCase):
 
         self.assertNoHit(subject, status=http.client.NOT_FOUND)
 
+    def test_expired_subject_that_is_allowed(self):
+        self.config_fixture.config(group='token', expiration=300)
+        subject, query = self.get_scoped_token(), 'allow_expired=1'
+        self.ask(subject, QUERY_STRING=query)
+        self.assertHit(subject, QUERY_STRING=query)
+        self.at(seconds=301)
+        self.assertNoHit(subject, QUERY_STRING=query)
+
+        PROVIDERS.token_provider_api.revoke_token(subject)
+
+        self.assertNoHit(
+            subject, status=http.client.NOT_FOUND, QUERY_STRING=query
+        )
+
     def test_revoked_subject(self):
         self.delete(
             '/auth/tokens',

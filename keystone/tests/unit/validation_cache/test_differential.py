@@ -16,7 +16,10 @@ STORIES = 4
 STEPS = int(os.environ.get('KEYSTONE_VALIDATION_STEPS', 2000)) // STORIES
 SEED = int(os.environ.get('KEYSTONE_VALIDATION_SEED', 1))
 
-_QUERIES = (*[''] * 9, 'nocatalog', 'nocatalog', 'allow_expired=1')
+_QUERIES = (
+    *[''] * 8, 'nocatalog', 'nocatalog', 'allow_expired=1',
+    'nocatalog&allow_expired=1',
+)  # fmt: skip
 
 
 class DifferentialTests(base.ValidationCacheTestCase):

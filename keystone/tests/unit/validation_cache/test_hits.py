@@ -29,6 +29,14 @@ class HitTests(base.ValidationCacheTestCase):
 
         self.assertNotIn(b'"catalog"', answer[2])
 
+    def test_expired_tokens_allowed(self):
+        for query in ('allow_expired=1', 'nocatalog&allow_expired=1'):
+            self.assertNoHit(QUERY_STRING=query)
+            answer = self.assertHit(QUERY_STRING=query)
+            self.assertEqual(
+                'nocatalog' not in query, b'"catalog"' in answer[2]
+            )
+
     def test_each_answer_has_a_request_id_of_its_own(self):
         ids = set()
         for _ in range(3):
@@ -67,9 +75,11 @@ class HitTests(base.ValidationCacheTestCase):
             ('HTTP_ACCEPT', 'text/plain'),
             ('HTTP_ACCEPT_LANGUAGE', 'de'),
             ('HTTP_ACCEPT_ENCODING', 'gzip'),
+            ('HTTP_TRACEPARENT', '00-4bf92f3577b34da6-00f067aa0ba902b7-01'),
             ('HTTP_USER_AGENT', 'python-keystoneclient'),
             ('HTTP_X_FORWARDED_FOR', '192.0.2.7'),
             ('HTTP_X_OPENSTACK_REQUEST_ID', 'req-' + 36 * '0'),
+            ('HTTP_X_REQUEST_ID', '77034002-7F00'),
         ):
             self.assertHit(**{name: value})
 
