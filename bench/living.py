@@ -3,9 +3,10 @@
 """Validations during unrelated writes, as in a cloud in use.
 
 The writes are those of :mod:`bench.rounds`: at a steady pace, or in a loop by
-one ordinary user. The rate is compared with the side's own rate without
-writes, from a slice of the same round, and with stock's rate from the slice
-before or after it.
+one ordinary user. Two clients validate, one beside a loop, so that each has a
+process of its own and the rest is what the writes cost. The rate is compared
+with the side's own rate without writes, from a slice of the same round, and
+with stock's rate from the slice before or after it.
 """
 
 from bench import load
@@ -25,6 +26,8 @@ QUIET = 'quiet'
 SECONDS = {'small': 1, 'full': 2}  # of a slice
 REPEATS = {'small': 1, 'full': 3}
 TOKENS, USERS, CLIENTS = 50, 20, 2
+# Beside a loop, which is a client as well.
+_BESIDE_LOOP = 1
 _WARM = 2  # validations of each token
 
 
@@ -95,8 +98,9 @@ class Cloud:
         """
         load.once([self._side.url], _WARM * self._requests, CLIENTS)
         answer = writing.NONE
+        clients = _BESIDE_LOOP if case in rounds.OWN else CLIENTS
         if pace == QUIET:
-            found = self._validate(seconds)
+            found = self._validate(seconds, clients)
         else:
             rate = None if pace == LOOP else pace
             if rate:
@@ -104,7 +108,7 @@ class Cloud:
             make = {**rounds.STEADY, **rounds.OWN}[case]
             write = make(self._admin, self._writers[case])
             with writing.writing(self._admin, write, seconds, rate) as answer:
-                found = self._validate(seconds)
+                found = self._validate(seconds, clients)
         return {
             **found.measure(),
             'written': answer['rate'],
@@ -112,8 +116,8 @@ class Cloud:
             'writer_cpu': answer['cpu'],
         }
 
-    def _validate(self, seconds):
-        return load.during(self._side.url, self._requests, seconds, CLIENTS)
+    def _validate(self, seconds, clients):
+        return load.during(self._side.url, self._requests, seconds, clients)
 
 
 #: The points as a table.
