@@ -30,12 +30,13 @@ class _Faults:
     """Checks for each cluster; subclasses define the layout."""
 
     layout = {}
+    seconds = SECONDS
 
     def endure(self, *names, defaults=False, **more):
         """Start a cluster and inject faults; see patchset.cluster.faults."""
         chosen = layout.Layout(**self.layout, **more)
         pin = pins.load(pins.newest())
-        return faults.run(pin, chosen, SECONDS, names, defaults)
+        return faults.run(pin, chosen, self.seconds, names, defaults)
 
     def check(self, *names, **more):
         """Inject faults, and check the requirements on patched nodes."""
@@ -89,8 +90,13 @@ class SharedCacheFaultTests(_Faults, testtools.TestCase):
             self.check('rolling upgrade', kind=kind, defaults=True)
 
 
+@_NAMESPACES
 class ShortFaultTests(_Faults, testtools.TestCase):
-    """One fault of each kind, in one region with one memcached."""
+    """One fault of each kind, with a node and a memcached in each region."""
+
+    layout = {'regions': 3, 'rtt': 100, 'cache': 'per-node'}
+    # On a busy machine, distant nodes take seconds to reconnect.
+    seconds = 3 * SECONDS
 
     def test_one_fault_of_each_kind(self):
         self.check(
