@@ -23,6 +23,26 @@ _MEMOIZE = cache.get_memoization_decorator(
 )
 
 
+# Attribute of a token model with its roles.
+_ROLES = '_resolved_roles'
+
+
+def once(resolve: Callable[[Any], list[dict]]) -> Callable:
+    """Decorate the method of a token model that returns its roles.
+
+    They are resolved once for each model, which lives for one request, since
+    tokens are not cached.
+    """
+
+    @functools.wraps(resolve)
+    def wrapper(token: Any) -> list[dict]:
+        if _ROLES not in vars(token):
+            setattr(token, _ROLES, resolve(token))
+        return [dict(role) for role in getattr(token, _ROLES)]
+
+    return wrapper
+
+
 def cached(*names: str) -> Callable:
     """Decorate a method of a token model that resolves its roles.
 

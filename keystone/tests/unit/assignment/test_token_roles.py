@@ -91,6 +91,7 @@ class CachedTests:
 
     def test_no_longer_than_tokens(self):
         self.config_fixture.config(group='token', cache_time=0)
+        shared_cache.forget_records()
         for _ in range(2):
             self.assertTrue(self.roles(self.token)[1])
 
@@ -148,6 +149,35 @@ class SystemRolesTests(CachedTests, TokenRolesTestCase):
         )
 
         self.assertCached(self.token)
+
+
+class OnceTests(TokenRolesTestCase):
+    """The roles of a token model are resolved once."""
+
+    def setUp(self):
+        super().setUp()
+        self.model = PROVIDERS.token_provider_api.validate_token(
+            self.get_scoped_token()
+        )
+        self.role_ids = [role['id'] for role in self.model.roles]
+
+    def test_grant_meanwhile(self):
+        PROVIDERS.assignment_api.create_grant(
+            self.extra, user_id=self.user_id, project_id=self.project_id
+        )
+
+        self.assertEqual(
+            self.role_ids, [one['id'] for one in self.model.roles]
+        )
+        self.assertIn(self.extra, self.roles(self.model.id)[0])
+
+    def test_caller_changes_what_it_got(self):
+        self.model.roles[0].clear()
+        self.model.roles.clear()
+
+        self.assertEqual(
+            self.role_ids, [one['id'] for one in self.model.roles]
+        )
 
 
 class TrustRolesTests(trusts.TrustMixin, CachedTests, TokenRolesTestCase):
