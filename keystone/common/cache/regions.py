@@ -110,7 +110,7 @@ class Ids:
         """Change an id. If it cannot be stored, it is owed."""
         return self._write(self.key(name), note)
 
-    def write_keeping_base(self, name: str) -> None:
+    def write_keeping_base(self, name: str) -> bytes:
         """Change an id for stock nodes, keeping the base id."""
         key = self.key(name)
         try:
@@ -122,17 +122,17 @@ class Ids:
                 if value is None or self.fingerprint(key, stored) is None:
                     # The previous id is unknown.
                     break
-                new = self._packed(
+                region_id = (
                     secrets.token_bytes(_RANDOM)
                     + _BASE
-                    + base_of(value.payload),
-                    value.metadata['ct'],
+                    + base_of(value.payload)
                 )
+                new = self._packed(region_id, value.metadata['ct'])
                 if self.store.replace(key, stored, new, 0):
-                    return
+                    return region_id
         except stores.Unavailable:
             pass
-        self._write(key, b'')
+        return self._write(key, b'')
 
     def _write(self, key: str, note: bytes) -> bytes:
         region_id = secrets.token_bytes(_RANDOM) + note
@@ -307,14 +307,14 @@ class Manager:
         region_id = self.ids.read(self.name)
         return region_id if self.name in OF_STOCK else base_of(region_id)
 
-    def invalidate_region(self) -> None:
-        """Give the region a new id."""
-        self._invalidate(self.name, id_tag.of(self._manager))
+    def invalidate_region(self) -> bytes:
+        """Give the region a new id, and return it."""
+        region_id = self._invalidate(self.name, id_tag.of(self._manager))
         for name in _ALONG.get(self.name, ()):
             self._invalidate(name)
+        return region_id
 
-    def _invalidate(self, name: str, note: bytes = b'') -> None:
+    def _invalidate(self, name: str, note: bytes = b'') -> bytes:
         if name in OF_STOCK:
-            self.ids.write_keeping_base(name)
-        else:
-            self.ids.write(name, note)
+            return self.ids.write_keeping_base(name)
+        return self.ids.write(name, note)
