@@ -59,14 +59,12 @@ def _domain_scope(values):
 
 
 def _roles(values):
-    roles = values.get('roles')
-    return (roles() if callable(roles) else roles) or ()
+    return values.get('roles') or ()
 
 
 #: For each event attribute, a function from the token's values to those of
 #: which one must equal the attribute. The most selective attributes come
-#: first; roles, which may be expensive to resolve, come last and are only
-#: resolved for an event with a role.
+#: first.
 CANDIDATES = {
     'audit_chain_id': _chain,
     'audit_id': _value('audit_id'),

@@ -46,7 +46,7 @@ LOG = log.getLogger(__name__)
 # The attributes of events, in the order of the levels.
 ATTRIBUTES = tuple(revoke_matching.CANDIDATES)
 
-# The last one: roles are only resolved when all other attributes match.
+# The last one: a token has several.
 _ROLE = 'role_id'
 
 # There is no separate column for the scope.
@@ -319,9 +319,7 @@ class RevocationTree:
             ``assignment_domain_id`` (the domain of the project, or the one
             that is the scope), ``trust_id``, ``consumer_id`` and
             ``access_token_id``; and ``roles``, the ids of the effective
-            roles. ``roles`` may be a callable that returns them: it is called
-            once, and only if an event matches except for its role. Missing
-            values are treated as None.
+            roles. Missing values are treated as None.
         :returns: True if the token is revoked.
         :raises KeyError: if ``issued_at`` is missing.
         """
@@ -332,14 +330,7 @@ class RevocationTree:
                     return True
         earliest = issued_at << _BITS
         root = self._root
-        if root.end >= earliest:
-            return True
-        role_tables = []
-        if _search(root, token, earliest, role_tables):
-            return True
-        return bool(role_tables) and _search_roles(
-            role_tables, token, earliest
-        )
+        return root.end >= earliest or _search(root, token, earliest)
 
     def counts(self):
         """Count the distinct events by kind.
@@ -480,12 +471,8 @@ def _later(one, other):
     return issued_before << _BITS | revoked_at
 
 
-def _search(node, token, earliest, role_tables):
-    """Whether the edges of a token lead to an end that is late enough.
-
-    The tables of roles on the way are added to role_tables: their events match
-    except for the role.
-    """
+def _search(node, token, earliest):
+    """Whether the edges of a token lead to an end that is late enough."""
     for _attribute, candidates, members, table in node.levels:
         for value in candidates(token):
             if value not in members:
@@ -497,24 +484,14 @@ def _search(node, token, earliest, role_tables):
             if type(child) is int:
                 if child >= earliest:
                     return True
-            elif child.end >= earliest or _search(
-                child, token, earliest, role_tables
-            ):
+            elif child.end >= earliest or _search(child, token, earliest):
                 return True
-    roles = node.roles
-    if roles is not None and node.roles_end >= earliest:
-        role_tables.append(roles)
-    return False
-
-
-def _search_roles(role_tables, token, earliest):
-    roles = token.get('roles')
-    if callable(roles):
-        roles = roles()
+    ends = node.roles
+    if ends is None or node.roles_end < earliest:
+        return False
     return any(
-        table.get(role, _NO_END) >= earliest
-        for role in roles or ()
-        for table in role_tables
+        ends.get(role, _NO_END) >= earliest
+        for role in token.get('roles') or ()
     )
 
 

@@ -580,13 +580,12 @@ def _record_of(
     """
     PROVIDERS.token_provider_api._is_valid_token(token)
     _demand_plain(token)
-    revocation = _revocation_values(token, shown)
+    revocation = _revocation_values(token)
     return records.make(trace, token, shown, revocation, now)
 
 
-def _revocation_values(token: Any, shown: dict) -> dict[str, Any]:
+def _revocation_values(token: Any) -> dict[str, Any]:
     values = revoke_model.build_token_values(token)
-    values['roles'] = [role['id'] for role in shown['token'].get('roles', ())]
     return {name: value for name, value in values.items() if value}
 
 
