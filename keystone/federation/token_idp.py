@@ -4,7 +4,8 @@
 
 Stock reads the provider from the database each time it renders a token. A
 stock node that deletes one only invalidates the region of tokens, so the id of
-that region is part of the key.
+that region is part of the key. It does so if tokens are cached, so the group
+is theirs.
 """
 
 from typing import Any
@@ -15,7 +16,7 @@ from keystone.common import provider_api
 
 PROVIDERS = provider_api.ProviderAPIs
 
-_MEMOIZE = cache.get_memoization_decorator(group='federation')
+_MEMOIZE = cache.get_memoization_decorator(group='token')
 
 _TOKENS = 'tokens'
 regions.OF_STOCK.add(_TOKENS)
