@@ -19,8 +19,11 @@ def whole(moment):
     return moment.replace(microsecond=0)
 
 
-def chosen_by_attributes(event, token):
-    """Tell whether a token has what an event sets, roles left aside."""
+def revokes(event, token):
+    """Tell whether one event revokes a token."""
+    if event.role_id is not None and event.role_id not in token['roles']:
+        return False
+
     users = {token['user_id'], token['trustor_id'], token['trustee_id']}
     if event.user_id is not None and event.user_id not in users:
         return False
@@ -56,13 +59,6 @@ def chosen_by_attributes(event, token):
             return False
 
     return whole(event.issued_before) >= whole(token['issued_at'])
-
-
-def revokes(event, token):
-    """Tell whether one event revokes a token."""
-    if not chosen_by_attributes(event, token):
-        return False
-    return event.role_id is None or event.role_id in token['roles']
 
 
 def identity(event):

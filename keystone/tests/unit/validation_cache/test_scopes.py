@@ -21,6 +21,12 @@ class ScopeTestCase(base.ValidationCacheTestCase):
         self.extra = PROVIDERS.role_api.create_role(ref['id'], ref)['id']
         self.other = unit.create_user(PROVIDERS.identity_api, self.domain_id)
 
+    def validate(self, subject):
+        """Validate a subject, so that it has a record."""
+        self.subject = subject
+        self.ask(subject)
+        self.assertHit(subject)
+
     def assertChanges(self, status=http.client.OK):
         """Demand that a change of the subject is noticed."""
         self.assertNoHit(self.subject, status=status)
@@ -34,9 +40,7 @@ class ScopeTestCase(base.ValidationCacheTestCase):
 class SystemScopeTests(ScopeTestCase):
     def setUp(self):
         super().setUp()
-        self.subject = self.get_system_scoped_token()
-        self.ask(self.subject)
-        self.assertHit(self.subject)
+        self.validate(self.get_system_scoped_token())
 
     def test_caller(self):
         self.ask(caller=self.subject)
@@ -83,9 +87,8 @@ class SystemScopeTests(ScopeTestCase):
 class TrustTests(ScopeTestCase):
     def setUp(self):
         super().setUp()
-        self.trust, self.subject = self.issue_for_trust(self.other)
-        self.ask(self.subject)
-        self.assertHit(self.subject)
+        self.trust, token = self.issue_for_trust(self.other)
+        self.validate(token)
 
     def test_caller(self):
         self.ask(caller=self.subject)
@@ -164,9 +167,7 @@ class FederatedTests(signed_in.SignedInMixin, ScopeTestCase):
 
     def setUp(self):
         super().setUp()
-        self.subject = self.issue()
-        self.ask(self.subject)
-        self.assertHit(self.subject)
+        self.validate(self.issue())
 
     def issue(self):
         unscoped = self._issue_unscoped_token(assertion='EMPLOYEE_ASSERTION')
@@ -194,9 +195,7 @@ class FederatedTests(signed_in.SignedInMixin, ScopeTestCase):
         self.assertHit(caller=self.subject)
 
     def test_unscoped(self):
-        self.subject = self._issue_unscoped_token().id
-        self.ask(self.subject)
-        self.assertNoChange()
+        self.validate(self._issue_unscoped_token().id)
 
     def test_grant_of_the_group(self):
         self.grant(self.group_employees)
