@@ -11,7 +11,6 @@ import contextlib
 import os
 
 from bench import line
-from patchset import child
 from patchset import errors
 from patchset.services import galera
 from patchset.services import server
@@ -28,7 +27,6 @@ class Node(galera.Node):
     def __init__(self, cluster, number, ports):
         super().__init__(cluster, number)
         self._fixed = ports
-        self.prefix = []
 
     @property
     def ports(self):
@@ -37,13 +35,6 @@ class Node(galera.Node):
 
     def _port(self, name):
         return self._fixed[name]
-
-    def _spawn(self, command):
-        with open(self.log, 'a') as log:
-            return child.start(
-                command, user=self.user, prefix=self.prefix, cwd=self.folder,
-                stdout=log, stderr=log,
-            )  # fmt: skip
 
     def _account(self, program):
         return [*self.prefix, *super()._account(program)]

@@ -9,7 +9,6 @@ import urllib.error
 import urllib.request
 
 from bench import client
-from patchset import child
 from patchset import wsgi
 from patchset.services import server
 
@@ -29,6 +28,7 @@ class Service(server.Server):
     """
 
     name = 'service'
+    user = None  # the trees and environments may be readable to no other
 
     def __init__(self, keystone, account, cache, cache_time):
         super().__init__()
@@ -91,18 +91,11 @@ class Service(server.Server):
             '--add-header', 'Connection: close', '--die-on-term',
         ]  # fmt: skip
 
-    def _spawn(self, command):
+    def _variables(self):
         variables = wsgi.variables(
             self._keystone.environment, self._keystone.tree
         )
-        with open(self.log, 'a') as log:
-            return child.start(
-                command,
-                cwd=self.folder,
-                env={**variables, 'SERVICE': json.dumps(self._options())},
-                stdout=log,
-                stderr=log,
-            )
+        return {**variables, 'SERVICE': json.dumps(self._options())}
 
     def _answers(self):
         try:

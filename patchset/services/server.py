@@ -91,6 +91,7 @@ class Server(Service):
     users = ('nobody',)  # to become one of them, for root
     stop_signal = signal.SIGTERM
     patience = 60  # seconds that it has to answer
+    prefix = ()  # words of a command that runs the server's
 
     def __init__(self, folder=None):
         super().__init__()
@@ -193,7 +194,7 @@ class Server(Service):
     def _spawn(self, command):
         with open(self.log, 'a') as log, stopping.deferred():
             self._process = child.start(
-                command, user=self.user, cwd=self.folder,
+                command, user=self.user, prefix=self.prefix, cwd=self.folder,
                 env=self._variables(), stdout=log, stderr=log,
             )  # fmt: skip
 

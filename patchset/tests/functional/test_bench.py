@@ -198,7 +198,7 @@ class AgainstTestCase(testtools.TestCase):
             said, errors = program.communicate(timeout=_PATIENCE)
         self.assertEqual(0, program.returncode, errors)
         self.assertEqual([], self.made())
-        self.assertIn('revocation events of 1,000 of them', said)
+        self.assertIn('events for each of 1,000 tokens', said)
         path = pathlib.Path(self.folder) / 'revocations-against-small.json'
         text = path.read_text()
         self.assertNotIn(self.keystone.password, said + errors + text)
