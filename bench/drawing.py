@@ -117,10 +117,11 @@ def lines(panel, points, x, name='rate', *, from_zero=False, **axes):
     :param from_zero: whether the lines stand on 0, with some room above
     :param axes: title, labels and limits of the panel
     """
-    places = [point[x] for point in points]
     for side in summary.sides(points[0]):
-        values = [point[side][name] for point in points]
-        reach = _reach(points, side) if name == 'rate' else None
+        known = [point for point in points if side in point]
+        places = [point[x] for point in known]
+        values = [point[side][name] for point in known]
+        reach = _reach(known, side) if name == 'rate' else None
         more = {'yerr': reach, 'capsize': 3} if reach else {}
         plot = panel.errorbar if reach else panel.plot
         plot(places, values, label=side, **more, **SIDES[side])

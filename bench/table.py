@@ -79,13 +79,17 @@ def percent(share):
 
 
 def _ratio(point, side):
-    return f'{point["ratio"]:.2f}' if side == 'patched' else '-'
+    return f'{point["ratio"]:.2f}' if _is_compared(point, side) else '-'
 
 
 def _ratio_spread(point, side):
-    if side != 'patched':
+    if not _is_compared(point, side):
         return '-'
     return spread(point['ratio_spread'], '{:.2f}')
+
+
+def _is_compared(point, side):
+    return side == 'patched' and 'ratio' in point
 
 
 #: Columns that several tables have.

@@ -136,13 +136,16 @@ class ExperimentsTestCase(testtools.TestCase):
         ):
             self.patch(where, name, value)
         self.patch(endurance, '_WRITES', ())
+        # As at full scale, stock has fewer slices.
+        self.patch(endurance, 'SLICES', {'small': {'patched': 4, 'stock': 2}})
         points = self.run_experiment(endurance)
         self.assertEqual(list(range(5)), [one['slice'] for one in points])
-        self.assertEqual({4}, {one['ratio'] for one in points})
-        self.assertEqual({2}, {one['stock']['pss'] for one in points})
+        self.assertEqual([4, 4, 4], [one['ratio'] for one in points[:3]])
+        self.assertEqual({2}, {one['patched']['pss'] for one in points})
+        self.assertEqual({2}, {one['stock']['pss'] for one in points[:3]})
         # Of patched, and then of stock, at a quarter of the rate.
-        self.assertEqual([0, *4 * [280], 0, *4 * [70]], rates)
-        self.assertEqual(12, len(endurance.text(points).splitlines()))
+        self.assertEqual([0, *4 * [280], 0, *2 * [70]], rates)
+        self.assertEqual(10, len(endurance.text(points).splitlines()))
 
     def test_radosgw(self):
         gateway = mock.Mock(side=self.sides[0], url=self.sides[0].url)
