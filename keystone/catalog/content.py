@@ -3,15 +3,20 @@
 """Content of the catalog, from which user and project catalogs are built."""
 
 import contextlib
-import copy
+import json
+import secrets
 
-from keystone.catalog import content_text
+from oslo_serialization import jsonutils
+
 from keystone.catalog import memory
 from keystone.common import utils
 import keystone.conf
 from keystone import exception
 
 CONF = keystone.conf.CONF
+
+# Placeholder that occurs nowhere else.
+_MARK = secrets.token_hex(16)
 
 
 class Service:
@@ -21,8 +26,8 @@ class Service:
     """
 
     def __init__(self, fixed):
-        self.fixed = fixed
-        self.endpoints = []
+        self._parts = _parts({'endpoints': _MARK, **fixed})
+        self._endpoints = []
 
     def add(self, endpoint):
         """Add an enabled endpoint, unless it can never be visible.
@@ -31,13 +36,31 @@ class Service:
             URL, which is the stored one
         """
         if endpoint['url']:
-            self.endpoints.append(Endpoint(endpoint))
+            self._endpoints.append(Endpoint(endpoint))
 
     @property
     def size(self):
         """Estimated bytes of memory."""
-        size = memory.size_of(self.fixed) + memory.size_of([])
-        return size + sum(endpoint.size for endpoint in self.endpoints)
+        size = memory.size_of(self._parts)
+        return size + sum(endpoint.size for endpoint in self._endpoints)
+
+    def text(self, values, visible):
+        """The service as JSON; None if it is omitted.
+
+        The arguments are those of :meth:`Endpoint.text`, and ``visible`` of
+        :meth:`Content.text`.
+        """
+        texts = [
+            text
+            for endpoint in self._endpoints
+            if visible is None or endpoint.id in visible
+            for text in (endpoint.text(values),)
+            if text is not None
+        ]
+        if not texts and visible is not None:
+            return None
+        before, after = self._parts
+        return f'{before}[{", ".join(texts)}]{after}'
 
 
 class Endpoint:
@@ -46,33 +69,51 @@ class Endpoint:
     :param fixed: dict, see :meth:`Service.add`
     """
 
-    __slots__ = ('fixed', 'id', 'template', '_copy')
+    __slots__ = ('id', '_url', '_template', '_parts', '_reported')
 
     def __init__(self, fixed):
-        self.fixed = fixed
         self.id = fixed['id']
-        template = fixed['url'].replace('$(', '%(')
-        # A URL without substitutions is used as it is.
-        self.template = template if '%' in template else None
-        nested = any(isinstance(v, (dict, list)) for v in fixed.values())
-        self._copy = copy.deepcopy if nested else dict.copy
+        self._url = fixed['url']
+        self._template = self._url.replace('$(', '%(')
+        self._parts = _parts({**fixed, 'url': _MARK})
+        if '%' not in self._template:
+            # A URL without substitutions is used as it is.
+            self._parts = [json.dumps(self._template).join(self._parts)]
+            self._template = None
+        self._reported = ()
 
     @property
     def size(self):
         """Estimated bytes of memory."""
-        own = memory.size_of(self) + memory.size_of(self.template)
-        return own + memory.size_of(self.fixed)
+        return memory.size_of(self) + sum(
+            memory.size_of(getattr(self, name)) for name in self.__slots__
+        )
 
-    def at(self, url):
-        """The endpoint of a response, which the caller may modify.
+    def text(self, values):
+        """The endpoint as JSON; None if it has no URL with these values.
 
-        :param url: the URL after substitution; None if there is nothing to
-            substitute
+        :param values: what may be substituted in URLs, by name
         """
-        endpoint = self._copy(self.fixed)
-        if url is not None:
-            endpoint['url'] = url
-        return endpoint
+        if self._template is None:
+            return self._parts[0]
+        try:
+            url = self._template % values
+        except (KeyError, TypeError, ValueError):
+            self._report(values)
+            return None
+        return json.dumps(url).join(self._parts) if url else None
+
+    def _report(self, values):
+        """Log a malformed URL when it is first encountered."""
+        silent = []
+        try:
+            values['project_id']
+        except KeyError:
+            silent = ['tenant_id', 'project_id']
+        if bool(silent) not in self._reported:
+            self._reported += (bool(silent),)
+            with contextlib.suppress(exception.MalformedEndpoint):
+                utils.format_url(self._url, values, silent)
 
 
 class Content:
@@ -83,16 +124,10 @@ class Content:
 
     def __init__(self, services):
         self._services = services
-        self._told = set()
-        self._text = None
-        if content_text.ContentText.can_write(services):
-            self._text = content_text.ContentText(services)
         #: Estimated bytes of memory.
         self.size = sum(service.size for service in services)
-        if self._text is not None:
-            self.size += self._text.size
 
-    def catalog(self, user_id, project_id, visible=None):
+    def text(self, user_id, project_id, visible=None):
         """The catalog of a user in a scope.
 
         :param user_id: substituted in URLs
@@ -100,45 +135,8 @@ class Content:
             contains it are omitted
         :param visible: ids of the endpoints visible to the project; services
             without any are omitted. None if all are visible.
-        :returns: a new list of dicts, in the form of
-            ``CatalogDriverBase.get_v3_catalog``
+        :returns: JSON of the list of ``CatalogDriverBase.get_v3_catalog``
         """
-        values = self._substitutions(user_id, project_id)
-        allowed = utils.WhiteListedItemFilter(
-            utils.WHITELISTED_PROPERTIES, values
-        )
-        found = []
-        for service in self._services:
-            endpoints = []
-            for endpoint in service.endpoints:
-                if visible is not None and endpoint.id not in visible:
-                    continue
-                url = endpoint.template
-                if url is not None:
-                    try:
-                        url = url % allowed
-                    except (KeyError, TypeError, ValueError):
-                        self._tell(endpoint, values)
-                        continue
-                    if not url:
-                        continue
-                endpoints.append(endpoint.at(url))
-            if endpoints or visible is None:
-                found.append({'endpoints': endpoints, **service.fixed})
-        return found
-
-    def text(self, user_id, project_id, visible=None):
-        """The catalog of a user in a scope, as JSON.
-
-        The arguments are those of :meth:`catalog`.
-
-        :returns: str; None if the catalog must be encoded instead
-        """
-        if self._text is None or not project_id:
-            return None
-        return self._text.write(user_id, project_id, visible)
-
-    def _substitutions(self, user_id, project_id):
         values = {
             name: CONF[name]
             for name in utils.WHITELISTED_PROPERTIES
@@ -147,13 +145,13 @@ class Content:
         values['user_id'] = user_id
         if project_id:
             values['tenant_id'] = values['project_id'] = project_id
-        return values
+        allowed = utils.WhiteListedItemFilter(
+            utils.WHITELISTED_PROPERTIES, values
+        )
+        texts = (service.text(allowed, visible) for service in self._services)
+        return f'[{", ".join(filter(None, texts))}]'
 
-    def _tell(self, endpoint, values):
-        """Log a malformed URL when it is first encountered."""
-        scoped = 'project_id' in values
-        if (endpoint.id, scoped) not in self._told:
-            self._told.add((endpoint.id, scoped))
-            silent = [] if scoped else ['tenant_id', 'project_id']
-            with contextlib.suppress(exception.MalformedEndpoint):
-                utils.format_url(endpoint.fixed['url'], values, silent)
+
+def _parts(shown):
+    """The JSON of a dict before and after the value that is the mark."""
+    return jsonutils.dumps(shown).split(f'"{_MARK}"')

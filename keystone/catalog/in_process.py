@@ -8,13 +8,15 @@ copy is read again when this id, the stamp, has changed, or when it reaches the
 maximum age of computed catalogs.
 """
 
-import collections
+import contextlib
 import functools
 import sys
 import threading
 import time
 
+import cachetools
 from oslo_log import log
+from oslo_serialization import jsonutils
 
 from keystone.catalog import answer_text
 from keystone.catalog import memory
@@ -29,8 +31,8 @@ LOG = log.getLogger(__name__)
 PROVIDERS = provider_api.ProviderAPIs
 
 _MIB = 1024 * 1024
-# Approximate size of an ordered dictionary entry in bytes.
-_ENTRY = 160
+# Approximate bytes of an entry of the cache, with the id of a project.
+_ENTRY = 300
 
 
 def made_from_content(region):
@@ -68,14 +70,33 @@ class Snapshot:
         self.driver = driver
         self.stamp = stamp
         self.since = since
+        #: A :class:`~keystone.catalog.content.Content`; None if it is too
+        #: large.
         self.content = reading.read_content()
-        self._has_filters = reading.has_filters()
+        # None if no project is associated with any.
         self._endpoints = None
-        self._visible = collections.OrderedDict()
+        if reading.has_filters():
+            self._endpoints = reading.read_endpoints(driver)
+        self._size = self.content.size + memory.size_of(self._endpoints)
+        room = CONF.catalog.in_process_size * _MIB - self._size
+        if room < 0:
+            LOG.warning(
+                'The catalog of about %(size)d bytes exceeds [catalog] '
+                'in_process_size and is not kept in memory.',
+                {'size': self._size},
+            )
+            self.content = self._endpoints = None
+            self._size = room = 0
         self._lock = threading.Lock()
-        #: Estimated bytes of memory.
-        self.size = self.content.size
-        self._shrink()
+        # The ids of the endpoints that are visible to a project.
+        self._visible = cachetools.LRUCache(
+            room, lambda ids: _ENTRY + sys.getsizeof(ids)
+        )
+
+    @property
+    def size(self):
+        """Estimated bytes of memory."""
+        return self._size + self._visible.currsize
 
     @property
     def projects(self):
@@ -93,51 +114,18 @@ class Snapshot:
         """
         with self._lock:
             if project_id in self._visible:
-                self._visible.move_to_end(project_id)
                 return self._visible[project_id]
-        if self._has_filters:
-            visible = reading.read_visible(
-                manager, project_id, self._all_endpoints()
-            )
-        else:
+        visible = None
+        if self._endpoints is None:
             PROVIDERS.resource_api.get_project(project_id)
-            visible = None
-        with self._lock:
-            if project_id not in self._visible:
-                self._visible[project_id] = visible
-                self.size += _size(project_id, visible)
-            self._shrink()
-        return visible
-
-    def _all_endpoints(self):
-        endpoints = self._endpoints
-        if endpoints is None:
-            endpoints = reading.read_endpoints(self.driver)
-            with self._lock:
-                if self._endpoints is None:
-                    self._endpoints = endpoints
-                    self.size += memory.size_of(endpoints)
-        return endpoints
-
-    def _shrink(self):
-        """Evict projects above the limit, or everything if needed."""
-        most = CONF.catalog.in_process_size * _MIB
-        while self._visible and self.size > most:
-            self.size -= _size(*self._visible.popitem(last=False))
-        if self.size > most:
-            LOG.warning(
-                'The catalog of about %(size)d bytes exceeds [catalog] '
-                'in_process_size and is not kept in memory.',
-                {'size': self.size},
+        else:
+            visible = reading.read_visible(
+                manager, project_id, self._endpoints
             )
-            self.content = None
-            self._endpoints = None
-            self.size = 0
-
-
-def _size(project_id, visible):
-    """Estimate the size of a project, without ids shared with others."""
-    return _ENTRY + sys.getsizeof(project_id) + sys.getsizeof(visible)
+        with self._lock, contextlib.suppress(ValueError):
+            # It may exceed the memory that is left.
+            self._visible[project_id] = visible
+        return visible
 
 
 class InProcess:
@@ -190,11 +178,10 @@ class InProcess:
             and not CONF.endpoint_filter.return_all_endpoints_if_no_filter
         ):
             return []
+        text = content.text(user_id, project_id, visible)
         if answer_text.is_wanted():
-            text = content.text(user_id, project_id, visible)
-            if text is not None:
-                return answer_text.Text(text)
-        return content.catalog(user_id, project_id, visible)
+            return answer_text.Text(text)
+        return jsonutils.loads(text)
 
     def _stamp(self, driver):
         """The current stamp; None if the content must not be kept."""

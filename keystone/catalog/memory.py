@@ -10,12 +10,12 @@ def size_of(value):
 
     Objects contained twice count twice.
 
-    :param value: of the types that JSON has, or a set of strings
+    :param value: of the types that JSON has
     :returns: int
     """
     size = sys.getsizeof(value)
     if isinstance(value, dict):
         size += sum(size_of(key) + size_of(one) for key, one in value.items())
-    elif isinstance(value, (list, set)):
+    elif isinstance(value, list):
         size += sum(map(size_of, value))
     return size

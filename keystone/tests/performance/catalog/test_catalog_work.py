@@ -90,14 +90,14 @@ class CatalogWorkTests(content_base.ContentTestCase):
         self.assertEqual(1, process.kept.projects)
 
     def test_memory_of_an_endpoint(self):
-        """The option's help tells of 1,000 endpoints in 1.5 MiB."""
+        """The option's help tells of 1,000 endpoints in 0.8 MiB."""
         self.add(1000)
         process = in_process.InProcess(core.COMPUTED_CATALOG_REGION)
 
         process.catalog(self.api, self.user, self.project)
 
-        self.assertLess(process.kept.size / 1000, 1900)
-        self.assertGreater(process.kept.size / 1000, 800)
+        self.assertLess(process.kept.size / 1000, 900)
+        self.assertGreater(process.kept.size / 1000, 600)
 
     def test_malformed_urls_are_formatted_once(self):
         service = self.new_service()

@@ -43,8 +43,6 @@ _URLS = (
     'https://example.com/%d',
     '%(project_id).0s',
 )
-# Those that catalogs are written with as text.
-_SIMPLE_URLS = _URLS[:6]
 _INTERFACES = ('public', 'internal', 'admin')
 _EXTRAS = (
     {},
@@ -95,9 +93,8 @@ _changes = strategies.one_of(
 class _Catalog:
     """A catalog, and the random changes of it."""
 
-    def __init__(self, api, projects, config, urls):
+    def __init__(self, api, projects, config):
         self.api = api
-        self.urls = urls
         self.projects = projects
         self.config = config
         self.services = []
@@ -118,7 +115,7 @@ class _Catalog:
     def _endpoint(self, chosen):
         return {
             **chosen['extra'],
-            'url': self._one(self.urls, chosen['url']),
+            'url': self._one(_URLS, chosen['url']),
             'interface': chosen['interface'],
             'enabled': chosen['enabled'],
             'service_id': self._one(self.services, chosen['service']),
@@ -249,13 +246,10 @@ class DifferentialTests(content_base.ContentTestCase):
     @hypothesis.given(
         strategies.lists(_changes, min_size=4, max_size=16),
         strategies.sampled_from(('user', 'u', 'u"r')),
-        strategies.sampled_from((_URLS, _SIMPLE_URLS)),
     )
-    def _compare(self, changes, user, urls):
+    def _compare(self, changes, user):
         self.empty()
-        random = _Catalog(
-            self.api, self.projects, self.config_fixture.config, urls
-        )
+        random = _Catalog(self.api, self.projects, self.config_fixture.config)
         for name, *arguments in changes:
             getattr(random, name)(*arguments)
             for project in (*self.projects, None):
@@ -287,7 +281,9 @@ class DifferentialTests(content_base.ContentTestCase):
 
         def render(_token, include_catalog):
             catalog = self.elsewhere(self.api.get_v3_catalog, user, project)
-            self.written += isinstance(catalog, answer_text.Text)
+            self.assertTrue(
+                catalog == [] or isinstance(catalog, answer_text.Text)
+            )
             return {'token': {'catalog': catalog, 'id': user}}
 
         with fixtures.MockPatchObject(
@@ -296,9 +292,8 @@ class DifferentialTests(content_base.ContentTestCase):
             return answer_text.dumps(answer_text.render(None))
 
     def test_random_changes(self):
-        self.compared = self.written = 0
+        self.compared = 0
 
         self._compare()
 
         self.assertGreater(self.compared, 500)
-        self.assertGreater(self.written, 300)
