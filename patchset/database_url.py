@@ -25,14 +25,16 @@ def sqlite(path):
     return f'sqlite:///{path}'
 
 
-def normalise(url):
+def normalise(url, also=()):
     """The URL with its driver named and an SQLite path made absolute.
 
+    :param also: further drivers that the URL may name
     :raises patchset.errors.UsageError: a dialect that is not supported, or
         an SQLite database that would live in memory only
     """
     scheme, separator, rest = url.partition('://')
-    driver = DRIVERS.get(scheme.lower()) if separator else None
+    drivers = {**DRIVERS, **{name: name for name in also}}
+    driver = drivers.get(scheme.lower()) if separator else None
     if driver is None:
         # The text after '://' may hold a password: it is not repeated.
         raise errors.UsageError(

@@ -292,6 +292,7 @@ class EventReplica:
         self._view = None if self._are_too_many(len(began.copy)) else began
         return began
 
+    @incremental.retry_read
     def _may_load(self):
         """Whether the table is small enough to be loaded by a check."""
         if self._loader is not None or (
@@ -346,6 +347,7 @@ class EventReplica:
             and (row is None or view.copy.has(row))
         )
 
+    @incremental.retry_read
     def _read(self, began, row):
         """Read new events.
 
@@ -458,6 +460,7 @@ class EventReplica:
         self._rest()
         self._loader = None
 
+    @incremental.retry_read
     def _reload(self):
         ahead = self._ahead_now()
         copy = table_copy.TableCopy(self.driver, self._clock)

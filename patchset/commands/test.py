@@ -39,6 +39,7 @@ import re
 import time
 
 from patchset import arguments
+from patchset import database_url
 from patchset import errors
 from patchset import memory
 from patchset import progress
@@ -90,6 +91,14 @@ def add_arguments(parser):
         action='store_true',
         help='upstream, tempest: record the results as the baseline; requires '
         '--stock',
+    )
+    parser.add_argument(
+        '--database-url',
+        metavar='URL',
+        help='integration: test the replica of the events, and pruning, on '
+        'this server, such as cockroachdb+psycopg2://root@host:26257/, or '
+        'postgresql://...; the user must be allowed to create databases, '
+        'which are dropped again',
     )
     _add_walk(parser)
     parser.add_argument(
@@ -150,6 +159,7 @@ def run(args):
         seed=args.seed,
         without=tuple(args.without),
         cache=args.cache,
+        database_url=_database_url(args.database_url, parts),
     )
     stopping.in_order()
     modules = {
@@ -209,6 +219,21 @@ def _check(args, parts, expression):
             '--record requires --stock, the part upstream or tempest, and no '
             'expression'
         )
+
+
+def _database_url(url, parts):
+    """The URL with its driver named; None without one.
+
+    :raises patchset.errors.UsageError: it cannot be used
+    """
+    if url is None:
+        return None
+    if parts != ['integration']:
+        raise errors.UsageError('--database-url requires the part integration')
+    url = database_url.normalise(url, also=('cockroachdb+psycopg2',))
+    if url.startswith('sqlite'):
+        raise errors.UsageError('--database-url requires a database server')
+    return url
 
 
 def _need_packages(modules):

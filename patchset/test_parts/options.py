@@ -23,6 +23,7 @@ class Options:
     :param seed: seed of its story
     :param without: kinds of steps that its story leaves out
     :param cache: one of :data:`patchset.walk.rig.CACHES`
+    :param database_url: the database that ``integration`` tests, or None
     """
 
     pin: pins.Pin
@@ -35,6 +36,7 @@ class Options:
     seed: int = 1
     without: tuple[str, ...] = ()
     cache: str = 'shared'
+    database_url: str | None = None
 
     def label(self, part):
         """Name of a part's run, for files."""

@@ -12,6 +12,8 @@ import collections
 import contextlib
 import functools
 
+from oslo_db import api as oslo_db_api
+from oslo_db import exception as db_exception
 from oslo_db.sqlalchemy import enginefacade
 import sqlalchemy
 
@@ -35,6 +37,10 @@ _OTHERS = (
 # The bit of wsrep_sync_wait for reads.
 _WAIT_BEFORE_READ = 1
 
+# SQLSTATE of a transaction that conflicts with another one (serialization
+# failure), and can be repeated.
+_CONFLICT = '40001'
+
 #: The ids known to a reader: all that it has seen above ``floor``.
 #:
 #: ``floor``: an id; ids up to it are not relevant
@@ -51,6 +57,36 @@ Known = collections.namedtuple('Known', ('floor', 'last', 'count', 'total'))
 #: ``between``: None if the reader knows exactly the events between ``floor``
 #: and ``last``; otherwise all of these
 News = collections.namedtuple('News', ('causal', 'rows', 'between'))
+
+
+def sqlstate(error):
+    """The SQLSTATE of a database error.
+
+    :param error: an exception of oslo.db or SQLAlchemy
+    :returns: str; None if the database driver does not provide it
+    """
+    cause = getattr(error, 'inner_exception', error)
+    cause = getattr(cause, 'orig', None)
+    return getattr(cause, 'pgcode', None) or getattr(cause, 'sqlstate', None)
+
+
+def is_conflict(error):
+    """Whether a transaction failed for a conflict with another one."""
+    # oslo.db converts this error of MariaDB, but no other.
+    return (
+        isinstance(error, db_exception.DBDeadlock)
+        or sqlstate(error) == _CONFLICT
+    )
+
+
+#: Decorators that repeat a function whose transaction conflicts with another
+#: one: a read for a third of a second, and a write as often as upstream does.
+retry_read = oslo_db_api.wrap_db_retry(
+    max_retries=4, retry_interval=0.02, exception_checker=is_conflict
+)
+retry_write = oslo_db_api.wrap_db_retry(
+    retry_interval=0.02, exception_checker=is_conflict
+)
 
 
 class IncrementalRead(abc.ABC):
@@ -255,6 +291,7 @@ class SQLRead(IncrementalRead):
         queries.append(self._events.where(*rest))
         return sqlalchemy.union_all(*queries)
 
+    @retry_read
     def read_matching(self, token):
         # None among the values matches nothing.
         values = {

@@ -22,6 +22,9 @@ _LONGEST_WAIT = 50
 # Error of MariaDB for a failed commit, which rolls back the transaction.
 _FAILED_COMMIT = 1180
 
+# SQLSTATE of PostgreSQL for a lock that is not available.
+_LOCKED = '55P03'
+
 #: Result of one batch.
 #:
 #: ``found``: number of selected expired events
@@ -195,7 +198,7 @@ def _minimal_locking(connection):
 
 def _is_about_locks(error):
     """Whether a database error is caused by a lock or a conflict."""
-    if isinstance(error, db_exception.DBDeadlock):
+    if incremental.is_conflict(error):
         # Includes lock wait timeouts and Galera conflicts.
         return True
     cause = getattr(error, 'inner_exception', error)
@@ -203,9 +206,7 @@ def _is_about_locks(error):
     if getattr(cause, 'args', ())[:1] == (_FAILED_COMMIT,):
         # Another node of a Galera cluster has deleted the same events.
         return True
-    state = getattr(cause, 'pgcode', None) or getattr(cause, 'sqlstate', None)
-    # lock_not_available, serialization_failure
-    if state in ('55P03', '40001'):
+    if incremental.sqlstate(error) == _LOCKED:
         return True
     name = getattr(cause, 'sqlite_errorname', None) or ''
     return name.startswith(('SQLITE_BUSY', 'SQLITE_LOCKED'))

@@ -9,10 +9,9 @@ one, as before.
 
 import abc
 
-from oslo_db import api as oslo_db_api
-
 from keystone.common import sql
 from keystone.models import revoke_model
+from keystone.revoke.backends import incremental
 
 
 class RevokeTogether(abc.ABC):
@@ -32,7 +31,7 @@ class RevokeTogether(abc.ABC):
 class SQLRevokeTogether(RevokeTogether):
     """Records events in the table ``revocation_event``."""
 
-    @oslo_db_api.wrap_db_retry(retry_on_deadlock=True)
+    @incremental.retry_write
     def revoke_together(self, events):
         rows = [
             {name: getattr(event, name) for name in revoke_model.REVOKE_KEYS}

@@ -181,6 +181,18 @@ class RunTestCase(testtools.TestCase):
         ):
             self.assertRaises(errors.UsageError, self.run_command, *words)
 
+    def test_database_url_is_for_integration(self):
+        self.part('integration', results.Result(1))
+        url = 'cockroachdb+psycopg2://root@h:26257/defaultdb'
+        code, _ = self.run_command('integration', '--database-url', url)
+        self.assertEqual(0, code)
+        for words in (
+            ['unit', '--database-url', url],
+            ['integration', '--database-url', 'sqlite:////tmp/k.db'],
+            ['integration', '--database-url', 'oracle://u:p@h/k'],
+        ):
+            self.assertRaises(errors.UsageError, self.run_command, *words)
+
     def test_release(self):
         self.part('unit', results.Result(1))
         code, _ = self.run_command('unit', '--release', pins.newest())
