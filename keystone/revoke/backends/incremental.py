@@ -59,14 +59,22 @@ Known = collections.namedtuple('Known', ('floor', 'last', 'count', 'total'))
 News = collections.namedtuple('News', ('causal', 'rows', 'between'))
 
 
+def driver_error(error):
+    """The exception of the database driver that caused an error.
+
+    :param error: an exception of oslo.db or SQLAlchemy
+    :returns: an exception, or None
+    """
+    return getattr(getattr(error, 'inner_exception', error), 'orig', None)
+
+
 def sqlstate(error):
     """The SQLSTATE of a database error.
 
     :param error: an exception of oslo.db or SQLAlchemy
     :returns: str; None if the database driver does not provide it
     """
-    cause = getattr(error, 'inner_exception', error)
-    cause = getattr(cause, 'orig', None)
+    cause = driver_error(error)
     return getattr(cause, 'pgcode', None) or getattr(cause, 'sqlstate', None)
 
 

@@ -201,8 +201,7 @@ def _is_about_locks(error):
     if incremental.is_conflict(error):
         # Includes lock wait timeouts and Galera conflicts.
         return True
-    cause = getattr(error, 'inner_exception', error)
-    cause = getattr(cause, 'orig', None)
+    cause = incremental.driver_error(error)
     if getattr(cause, 'args', ())[:1] == (_FAILED_COMMIT,):
         # Another node of a Galera cluster has deleted the same events.
         return True
