@@ -150,6 +150,17 @@ class WorkerTestCase(testtools.TestCase):
         self.addCleanup(lambda: self.assertTrue(worker.is_alive()))
         return worker.ready()
 
+    def workers(self, number=2, **revoke):
+        """Start workers that share a cache; each has read the events."""
+        made = [
+            self.worker(self.url, self.cache.address, **revoke)
+            for _ in range(number)
+        ]
+        # The table is there; read it, so that each has a replica of it.
+        for worker in made:
+            self.assertValid(worker, user_id='nobody')
+        return made
+
     def connect(self, url):
         """A database engine for the time of the test."""
         engine = sqlalchemy.create_engine(url)

@@ -15,6 +15,7 @@ import sys
 import uuid
 
 import sqlalchemy
+import testtools
 
 from patchset.services import memcached
 from patchset.services import postgresql
@@ -25,6 +26,9 @@ ROUNDS = 50
 EXPIRED = 300
 SECONDS = 5
 AGE = datetime.timedelta(days=30)
+
+# URL of the database at hand.
+_GIVEN = os.environ.get(integration.DATABASE_URL)
 
 # A view is read through a function, and a trigger calls it for what is
 # written. A sequence is not reset by an aborted transaction.
@@ -72,12 +76,6 @@ class _ConflictTests:
                 f"SELECT count(*) FROM {self.table} WHERE user_id <> 'expired'"
             ).scalar()
 
-    def workers(self, number=2, **revoke):
-        return [
-            self.worker(self.url, self.cache.address, **revoke)
-            for _ in range(number)
-        ]
-
     def test_revoked_on_one_refused_on_the_other_at_once(self):
         self.run_rounds(*self.workers(), ROUNDS)
         self.assertEqual(ROUNDS, self.live())
@@ -116,7 +114,6 @@ class InjectedConflictTests(
         super().setUp()
         with self.engine.begin() as connection:
             connection.exec_driver_sql(_INJECTION)
-
         self.addCleanup(self.check_that_statements_failed)
 
     def check_that_statements_failed(self):
@@ -130,21 +127,19 @@ class InjectedConflictTests(
         self.assertLess(0, super().test_pruning())
 
 
+@testtools.skipUnless(_GIVEN, 'requires --database-url')
 class GivenDatabaseTests(_ConflictTests, base.WorkerTestCase):
     """The database at hand, as it is."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.given = os.environ.get(integration.DATABASE_URL)
         cls.cache = cls.enterClassContext(memcached.Memcached())
 
     def setUp(self):
-        if not self.given:
-            self.skipTest('requires --database-url')
         try:
             server = sqlalchemy.create_engine(
-                self.given, isolation_level='AUTOCOMMIT'
+                _GIVEN, isolation_level='AUTOCOMMIT'
             )
         except sqlalchemy.exc.NoSuchModuleError as error:
             self.fail(

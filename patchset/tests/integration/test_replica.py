@@ -25,16 +25,6 @@ PATIENCE = 30
 class _ReplicaTests(base.DatabaseMixin):
     """What holds on each database; a subclass names it."""
 
-    def workers(self, number=2, **revoke):
-        made = [
-            self.worker(self.url, self.cache.address, **revoke)
-            for _ in range(number)
-        ]
-        # The table is there; read it, so that each has a replica of it.
-        for worker in made:
-            self.assertValid(worker, user_id='nobody')
-        return made
-
     def write_row(self, seconds=0, **values):
         self.write(self.engine, self.row(seconds, **values))
 
