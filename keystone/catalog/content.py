@@ -51,12 +51,11 @@ class Service:
         :meth:`Content.text`.
         """
         texts = [
-            text
+            endpoint.text(values)
             for endpoint in self._endpoints
             if visible is None or endpoint.id in visible
-            for text in (endpoint.text(values),)
-            if text is not None
         ]
+        texts = list(filter(None, texts))
         if not texts and visible is not None:
             return None
         before, after = self._parts
