@@ -16,7 +16,6 @@ from typing import Any
 import flask
 from oslo_serialization import jsonutils
 
-from keystone.common import provider_api
 from keystone.common import utils
 import keystone.conf
 from keystone.token.validation_cache import cache
@@ -25,7 +24,6 @@ from keystone.token.validation_cache import record as records
 from keystone.token.validation_cache import s3_requests
 
 CONF = keystone.conf.CONF
-PROVIDERS = provider_api.ProviderAPIs
 
 _PATH = re.compile(r'/v3/users/[A-Za-z0-9_-]+/credentials/OS-EC2/[A-Za-z0-9]+')
 # Marks the secret. This byte does not occur in JSON.
@@ -51,10 +49,7 @@ class AccessKeyRequest(inquiry.Inquiry):
 
     @functools.cached_property
     def _credential(self) -> dict[str, Any]:
-        """The value whose fingerprint was compared."""
-        return PROVIDERS.credential_api.get_credential(
-            utils.hash_access_key(self._access)
-        )
+        return s3_requests.compared(self.environ, self._access)
 
     def accepts(self, credentials: Any) -> bool:
         # The package imports this module.

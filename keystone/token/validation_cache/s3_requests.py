@@ -19,6 +19,7 @@ from typing import Any
 from oslo_serialization import jsonutils
 from oslo_utils import timeutils
 
+from keystone.common.cache import request_local
 from keystone.common import provider_api
 from keystone.common import utils
 import keystone.conf
@@ -60,9 +61,7 @@ class SignedRequest(inquiry.Inquiry):
         # It uses this module.
         from keystone.api import s3tokens
 
-        key = utils.hash_access_key(self._credentials['access'])
-        # The value whose fingerprint was compared.
-        credential = PROVIDERS.credential_api.get_credential(key)
+        credential = compared(self.environ, self._credentials['access'])
         try:
             s3tokens.S3Resource._check_signature(
                 loaded(credential), self._credentials
@@ -96,6 +95,14 @@ def _credentials(environ: dict) -> dict[str, str]:
         # Normal processing rejects it.
         pass
     raise inquiry.Bypass('body')
+
+
+def compared(environ: dict, access: str) -> dict[str, Any]:
+    """The credential of an access key, whose fingerprint was compared."""
+    # What an earlier request on this thread has read is no longer current.
+    request_local.begin(environ)
+    key = utils.hash_access_key(access)
+    return PROVIDERS.credential_api.get_credential(key)
 
 
 def loaded(credential: dict[str, Any]) -> dict[str, Any]:

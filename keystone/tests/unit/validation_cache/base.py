@@ -12,7 +12,6 @@ import time
 import types
 
 import fixtures
-from oslo_context import context as oslo_context
 
 from keystone.common.cache import stores
 from keystone.common import provider_api
@@ -117,8 +116,6 @@ class ValidationCacheTestCase(trusts.TrustMixin, test_v3.RestfulTestCase):
         def start_response(status, headers, exc_info=None):
             answer[:] = [status, headers]
 
-        # What was left behind on this thread is not this request's.
-        oslo_context.RequestContext(overwrite=True)
         chunks = app(environ, start_response)
         try:
             body = b''.join(chunks)

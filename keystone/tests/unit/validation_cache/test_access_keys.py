@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+from concurrent import futures
 import http.client
 import secrets
 
@@ -77,6 +78,17 @@ class AccessKeyTests(AccessKeyTestCase):
             self.assertNormal()
             found = self.assertRecorded()['credential']
             self.assertEqual(secret, found['secret'])
+
+    def test_secret_changed_on_another_thread(self):
+        def change():
+            self.update(secret='changed')
+            self.assertNormal()
+
+        with futures.ThreadPoolExecutor(1) as pool:
+            pool.submit(change).result()
+
+        found = self.assertRecorded()['credential']
+        self.assertEqual('changed', found['secret'])
 
     def test_deleted_key(self):
         PROVIDERS.credential_api.delete_credential(self.key_id)

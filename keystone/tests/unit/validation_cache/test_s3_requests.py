@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import base64
+from concurrent import futures
 import hashlib
 import hmac
 import http.client
@@ -135,16 +136,36 @@ class S3RequestTests(S3RequestTestCase):
         )
         self.assertNormal(http.client.NOT_FOUND)
 
-    def test_changed_secret(self):
+    def change_secret(self):
+        """Change the secret of the key; the new one."""
         secret = secrets.token_hex(16)
         PROVIDERS.credential_api.update_credential(
             utils.hash_access_key(self.access),
             {'blob': {'access': self.access, 'secret': secret}, 'type': 'ec2'},
         )
+        return secret
+
+    def test_changed_secret(self):
+        secret = self.change_secret()
         self.assertNormal(http.client.UNAUTHORIZED)
         self.secret = secret
         self.assertNormal()
         self.assertVerified()
+
+    def test_secret_changed_on_another_thread(self):
+        old = self.secret
+
+        def change():
+            self.secret = self.change_secret()
+            self.assertNormal()
+            self.assertVerified()
+
+        with futures.ThreadPoolExecutor(1) as pool:
+            pool.submit(change).result()
+
+        self.assertVerified()
+        self.secret = old
+        self.assertNormal(http.client.UNAUTHORIZED)
 
     def test_roles(self):
         role = unit.new_role_ref()
