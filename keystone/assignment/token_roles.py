@@ -2,9 +2,10 @@
 
 """Roles of system, trust and federated tokens.
 
-Stock resolves them from the database for each token that it validates, and
-caches the token. Here, their ids are cached as long, in the region of computed
-assignments, and invalidated by the same changes.
+Stock resolves them from the database for each token that it validates. Here,
+their ids are cached in the region of computed assignments, and invalidated by
+the changes that they depend on. Group memberships that change without a write
+to Keystone are not: the roles of such users on the system are not cached.
 """
 
 from collections.abc import Callable
@@ -12,9 +13,12 @@ import functools
 import types
 from typing import Any
 
+import sqlalchemy
+
 from keystone.assignment import core
 from keystone.common import cache
 from keystone.common import provider_api
+from keystone.common import sql
 
 PROVIDERS = provider_api.ProviderAPIs
 
@@ -62,7 +66,10 @@ def cached(*names: str) -> Callable:
                 domain_id=domain_id,
                 system=system,
             )
-            return [role['id'] for role in resolve(token)]
+            roles = resolve(token)
+            if system and _memberships_change(user_id):
+                return None
+            return [role['id'] for role in roles]
 
         role_ids.__name__ = resolve.__name__  # in the key
         cached_ids = _MEMOIZE(role_ids)
@@ -72,6 +79,8 @@ def cached(*names: str) -> Callable:
             group_ids = [group['id'] for group in token.federated_groups or ()]
             scope = (token.project_id, token.domain_id, token.system)
             found = cached_ids(token.user_id, group_ids, *scope)
+            if found is None:
+                return resolve(token)
             roles = map(PROVIDERS.role_api.get_role, found)
             return [
                 {name: role[name] for name in names or role} for role in roles
@@ -80,6 +89,23 @@ def cached(*names: str) -> Callable:
         return wrapper
 
     return decorate
+
+
+def _memberships_change(user_id: str) -> bool:
+    """Whether the groups of a user change without a write to Keystone.
+
+    They do in a directory, and if an identity provider has to confirm them.
+    """
+    identity = PROVIDERS.identity_api
+    _domain, driver, _id = identity._get_domain_driver_and_entity_id(user_id)
+    if not driver.is_sql:
+        return True
+    expiring = sql.ModelBase.metadata.tables['expiring_user_group_membership']
+    query = sqlalchemy.select(expiring.c.user_id).where(
+        expiring.c.user_id == user_id
+    )
+    with sql.session_for_read() as session:
+        return session.execute(query).first() is not None
 
 
 @_MEMOIZE

@@ -7,16 +7,23 @@ import http.client
 import re
 
 import freezegun
+import ldap
 from oslo_context import context as oslo_context
+from oslo_utils import fixture as oslo_fixture
 from oslo_utils import timeutils
 import sqlalchemy
 from sqlalchemy import event
 
 from keystone.common import provider_api
+from keystone.common import sql
 from keystone import exception
+from keystone.identity.backends import sql_model
 from keystone.tests import unit
 from keystone.tests.unit.assignment import trusts
+from keystone.tests.unit.backend import core_ldap
 from keystone.tests.unit.federation import signed_in
+from keystone.tests.unit import ksfixtures
+from keystone.tests.unit.ksfixtures import ldapdb
 from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit import test_v3
 
@@ -25,6 +32,8 @@ PROVIDERS = provider_api.ProviderAPIs
 _ASSIGNMENTS = re.compile(
     r'FROM "?(assignment|system_assignment|implied_role|trust)\b'
 )
+
+_MEMBERSHIPS = sql_model.ExpiringUserGroupMembership.__table__
 
 
 class TokenRolesTestCase(test_v3.RestfulTestCase):
@@ -149,6 +158,103 @@ class SystemRolesTests(CachedTests, TokenRolesTestCase):
         )
 
         self.assertCached(self.token)
+
+
+class ExpiringMembershipTests(TokenRolesTestCase):
+    """A membership that ends unless the identity provider confirms it."""
+
+    def setUp(self):
+        super().setUp()
+        PROVIDERS.federation_api.create_idp(
+            'idp',
+            {
+                'id': 'idp',
+                'domain_id': self.domain_id,
+                'authorization_ttl': 5,
+                'enabled': True,
+            },
+        )
+        self.write(
+            _MEMBERSHIPS.insert().values(
+                user_id=self.user_id,
+                group_id=self.group,
+                idp_id='idp',
+                last_verified=timeutils.utcnow(),
+            )
+        )
+        PROVIDERS.assignment_api.create_system_grant_for_user(
+            self.user_id, self.role_id
+        )
+        PROVIDERS.assignment_api.create_system_grant_for_group(
+            self.group, self.extra
+        )
+        self.token = self.get_system_scoped_token()
+
+    def write(self, statement):
+        with sql.session_for_write() as session:
+            session.execute(statement)
+
+    def test_it_ends_and_is_renewed(self):
+        both = {self.role_id, self.extra}
+        self.assertEqual(both, self.roles(self.token)[0])
+
+        clock = self.useFixture(oslo_fixture.TimeFixture())
+        clock.advance_time_seconds(360)
+        self.assertEqual({self.role_id}, self.roles(self.token)[0])
+
+        confirmed = {'last_verified': timeutils.utcnow()}
+        self.write(_MEMBERSHIPS.update().values(confirmed))
+        self.assertEqual(both, self.roles(self.token)[0])
+
+
+class DirectoryTests(
+    core_ldap.BaseBackendLdapIdentitySqlEverythingElse, unit.TestCase
+):
+    """Users and groups in a directory, which changes on its own."""
+
+    def setUp(self):
+        self.useFixture(ldapdb.LDAPDatabase())
+        super().setUp()
+        self.useFixture(
+            ksfixtures.KeyRepository(
+                self.config_fixture,
+                'fernet_tokens',
+                self.config_fixture.conf.fernet_tokens.max_active_keys,
+            )
+        )
+        self.useFixture(shared_cache.SharedCache(self.config_fixture))
+
+    def roles(self, token):
+        oslo_context.RequestContext(overwrite=True)
+        model = PROVIDERS.token_provider_api.validate_token(token.id)
+        return {role['id'] for role in model.roles}
+
+    def test_membership_removed(self):
+        user, own, of_group = self.user_foo['id'], *map(self.new_role, 'ab')
+        group = PROVIDERS.identity_api.create_group(
+            unit.new_group_ref(domain_id=self.domain_default['id'])
+        )
+        PROVIDERS.assignment_api.create_system_grant_for_user(user, own)
+        PROVIDERS.assignment_api.create_system_grant_for_group(
+            group['id'], of_group
+        )
+        driver = PROVIDERS.identity_api.driver
+        driver.add_user_to_group(user, group['id'])
+        token = PROVIDERS.token_provider_api.issue_token(
+            user, ['password'], system='all'
+        )
+        self.assertEqual({own, of_group}, self.roles(token))
+
+        with driver.group.get_connection() as connection:
+            connection.modify_s(
+                driver.group._id_to_dn(group['id']),
+                [(ldap.MOD_DELETE, 'member', driver.user._id_to_dn(user))],
+            )
+        self.assertEqual({own}, self.roles(token))
+
+    def new_role(self, name):
+        ref = unit.new_role_ref(name=name)
+        return PROVIDERS.role_api.create_role(ref['id'], ref)['id']
 
 
 class OnceTests(TokenRolesTestCase):
