@@ -369,6 +369,7 @@ class Records:
         now, keys = time.time(), self._current_keys()
         with facts.tracing() as trace:
             token = PROVIDERS.token_provider_api._validate_token(wanted.token)
+            PROVIDERS.token_provider_api._is_valid_token(token)
             shown = answer_text.render(token)
             made = _record_of(trace, token, shown, now)
             return self._keep(wanted, keys, trace, *made)
@@ -578,7 +579,6 @@ def _record_of(
     :param shown: the token as rendered in the trace
     :param now: seconds since the epoch, before anything was read
     """
-    PROVIDERS.token_provider_api._is_valid_token(token)
     _demand_plain(token)
     revocation = _revocation_values(token)
     return records.make(trace, token, shown, revocation, now)
@@ -604,7 +604,8 @@ def _demand_plain(token: Any) -> None:
 #: The records of this process.
 RECORDS = Records()
 
-# Records verified at the start of the current request.
+# Records verified at the start of the current request, by token; None for a
+# token that is not valid.
 _verified: contextvars.ContextVar = contextvars.ContextVar(
     'verified records', default=None
 )
@@ -633,7 +634,7 @@ def made(wanted: Wanted) -> Any:
         return None
     if wanted.is_unkept:
         RECORDS.note('not_kept: known')
-    if wanted.is_unkept or wanted.is_revoked:
+    if wanted.is_unkept or wanted.is_revoked or _is_refused(wanted.token):
         return None
     try:
         return RECORDS.make(wanted)
@@ -643,7 +644,14 @@ def made(wanted: Wanted) -> Any:
     except Exception as error:
         # Normal processing reports it. The message may contain the token.
         LOG.debug('Failed to record token: %s', type(error).__name__)
+        if _verified.get() is not None:
+            _verified.get()[wanted.token] = None
     return None
+
+
+def _is_refused(token: str) -> bool:
+    """Whether this request has found that a token is not valid."""
+    return (_verified.get() or {}).get(token, token) is None
 
 
 def remembered(fetch: Any) -> Any:
@@ -673,7 +681,7 @@ def _found(token: str, make: bool) -> Any:
     """The valid record of a token, or None."""
     record = (_verified.get() or {}).get(token)
     try:
-        if record is None and RECORDS.is_on:
+        if record is None and RECORDS.is_on and not _is_refused(token):
             wanted = Wanted(token)
             record = RECORDS.find(wanted)[0]
             if record is None and make:

@@ -70,6 +70,26 @@ class ConditionTests(base.ValidationCacheTestCase):
 
         self.assertNoHit(subject, status=http.client.NOT_FOUND)
 
+    def test_expired_token_of_a_caller_about_itself(self):
+        """It is computed once for the records, and once normally."""
+        self.config_fixture.config(group='token', expiration=300)
+        token = self.get_scoped_token()
+        self.at(seconds=301)
+        provider, computed = PROVIDERS.token_provider_api, []
+        validate = provider._validate_token
+
+        def note(*args):
+            computed.append(args)
+            return validate(*args)
+
+        self.useFixture(
+            fixtures.MockPatchObject(provider, '_validate_token', note)
+        )
+        answer = self.ask(token, token)
+
+        self.assertEqual('401', answer[0].partition(' ')[0])
+        self.assertEqual(2, len(computed))
+
     def test_expired_subject_that_is_allowed(self):
         self.config_fixture.config(group='token', expiration=300)
         subject, query = self.get_scoped_token(), 'allow_expired=1'
