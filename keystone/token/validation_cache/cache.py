@@ -280,6 +280,20 @@ class Records:
             # It may exceed the size of the cache.
             self._records[self._key(wanted)] = record
 
+    def keep_caller(
+        self, wanted: Wanted, record: records.Record, caller: Any
+    ) -> None:
+        """Add the credentials of a caller to a record.
+
+        :param caller: a :class:`.decisions.Decisions`
+        """
+        record.caller = caller
+        with self._lock, contextlib.suppress(ValueError):
+            key = self._key(wanted)
+            if self._records.get(key) is record:
+                # Its size has changed.
+                self._records[key] = record
+
     def _keep_catalog(self, catalog: records.Catalog) -> bool:
         """Keep a catalog; False if it exceeds the size of the cache."""
         with self._lock, contextlib.suppress(ValueError):
@@ -634,8 +648,11 @@ def made(wanted: Wanted) -> Any:
         return None
     if wanted.is_unkept:
         RECORDS.note('not_kept: known')
-    if wanted.is_unkept or wanted.is_revoked or _is_refused(wanted.token):
+    if wanted.is_unkept or wanted.is_revoked:
         return None
+    verified = _verified.get() or {}
+    if wanted.token in verified:
+        return verified[wanted.token]
     try:
         return RECORDS.make(wanted)
     except NotKept as reason:
@@ -647,11 +664,6 @@ def made(wanted: Wanted) -> Any:
         if _verified.get() is not None:
             _verified.get()[wanted.token] = None
     return None
-
-
-def _is_refused(token: str) -> bool:
-    """Whether this request has found that a token is not valid."""
-    return (_verified.get() or {}).get(token, token) is None
 
 
 def remembered(fetch: Any) -> Any:
@@ -679,9 +691,12 @@ def known(token: str) -> Any:
 
 def _found(token: str, make: bool) -> Any:
     """The valid record of a token, or None."""
-    record = (_verified.get() or {}).get(token)
+    verified = _verified.get() or {}
+    if token in verified:
+        return verified[token]
+    record = None
     try:
-        if record is None and RECORDS.is_on and not _is_refused(token):
+        if RECORDS.is_on:
             wanted = Wanted(token)
             record = RECORDS.find(wanted)[0]
             if record is None and make:

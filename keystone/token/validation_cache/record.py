@@ -27,10 +27,11 @@ _GAP = b'\0'
 # Precedes the catalog in a body.
 _CATALOG = b', "catalog": '
 
-# Approximate size of the objects of a record and of a fact, in bytes. It was
-# measured, and includes what the allocator adds.
+# Approximate size of the objects of a record, a fact, and the credentials of a
+# caller, in bytes. It was measured, and includes what the allocator adds.
 _OVERHEAD = 3500
 _OF_FACT = 24
+_OF_CALLER = 12000
 
 
 class Catalog:
@@ -118,6 +119,7 @@ class Record:
             + len(self.model)
             + len(self.head)
             + len(self.tail)
+            + (0 if self.caller is None else _OF_CALLER)
         )
 
     def body(self, catalog: Catalog | None) -> bytes:

@@ -3,6 +3,7 @@
 import http.client
 
 import fixtures
+from testtools import matchers
 
 from keystone.common import provider_api
 from keystone.tests import unit
@@ -55,6 +56,23 @@ class KnownCallersTests(base.ValidationCacheTestCase):
         self.assertIn('200', self.call(caller))
         self.assertEqual(before + 1, self.count('hit'))
         self.validated.clear()
+
+    def test_credentials_count_towards_the_size(self):
+        callers = [self.get_scoped_token() for _ in range(20)]
+        for caller in callers:
+            self.ask(caller)
+        size = self.cache.size
+        for caller in callers:
+            self.assertHit(caller=caller)
+        self.assertLess(size + 20 * 10_000, self.cache.size)
+
+        self.cache.clear()
+        self.config_fixture.config(group='token', validation_cache_size=90_000)
+        for caller in callers:
+            self.ask(caller, caller)
+            self.ask(caller, caller)
+        entries = self.cache.status()['entries']
+        self.assertThat(entries, matchers.LessThan(10))
 
     def test_token_is_not_validated_again(self):
         self.know()

@@ -71,13 +71,11 @@ class ValidationCacheMiddleware:
         records = self.cache.find(*wanted)
         if None in records:
             request_local.begin(asked.environ)
-            records = [
-                record or cache.made(one)
-                for record, one in zip(records, wanted)
-            ]
-        for one, record in zip(wanted, records):
-            if record is not None:
-                cache.add_verified(one, record)
+        for index, one in enumerate(wanted):
+            if records[index] is None:
+                records[index] = cache.made(one)
+            if records[index] is not None:
+                cache.add_verified(one, records[index])
         if None in records:
             return None
         caller, subject = records
@@ -97,7 +95,9 @@ class ValidationCacheMiddleware:
             credentials = _credentials(asked.caller.token)
             if credentials is None:
                 return False
-            caller.caller = decisions.Decisions(credentials)
+            self.cache.keep_caller(
+                asked.caller, caller, decisions.Decisions(credentials)
+            )
         if not asked.accepts(caller.caller.credentials):
             return False
         try:
