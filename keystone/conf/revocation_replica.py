@@ -41,7 +41,7 @@ accepted for up to this time. A thread queries the database twice per interval,
 so that checks rarely wait for it, until there has been no check for five
 minutes. Lower values cost more queries; if set to 0, each check queries the
 database. This is also how long tokens are still checked while the database is
-unreachable.
+unreachable and nothing is revoked.
 Processes that do not share a cache query the database at each check,
 regardless of this option. This has no effect if `[revoke]
 max_events_in_memory` is 0.

@@ -18,6 +18,9 @@ from keystone.revoke.backends import incremental
 
 LOG = log.getLogger(__name__)
 
+# Seconds between two attempts to read from a database that fails.
+_RETRY = 1
+
 
 def is_local():
     """Whether the database is SQLite, which has no concurrent writers.
@@ -85,6 +88,5 @@ class BackgroundSync:
             with counters.counting():
                 return replica.refresh()
         except Exception as error:
-            # The next check that needs the database starts another thread.
             LOG.warning('Failed to read revocation events: %s', error)
-            return None
+            return _RETRY

@@ -32,10 +32,6 @@ from keystone.revoke import table_copy
 CONF = keystone.conf.CONF
 LOG = log.getLogger(__name__)
 
-# Seconds between two attempts to reach a failed database while the copy may
-# still be used.
-_RETRY = 1
-
 # Seconds by which the wall clock may differ from the monotonic one before the
 # table is loaded again.
 _STEP = 60
@@ -105,7 +101,6 @@ class EventReplica:
         # As of the last sync, since reading options is slow.
         self._bound = 0
         self._begun = 0
-        self._retry_at = None
         self._counted_at = None
         self._looked_at = None
         # By how much the wall clock is ahead of the monotonic one.
@@ -127,8 +122,7 @@ class EventReplica:
             :func:`~keystone.models.revoke_model.build_token_values`; missing
             values are treated as None
         :returns: bool
-        :raises oslo_db.exception.DBError: the database fails and the copy may
-            not be used without it
+        :raises oslo_db.exception.DBError: a query is needed, and fails
         """
         return self.is_revoked_under(self._stamp.read(), token)
 
@@ -171,8 +165,7 @@ class EventReplica:
         :param stamp: a stamp that was read before the call
         :returns: a :class:`~keystone.revoke.tree.RevocationTree`
         :raises NotInMemory: the database must be queried for each token
-        :raises oslo_db.exception.DBError: the database fails and the copy may
-            not be used without it
+        :raises oslo_db.exception.DBError: a query is needed, and fails
         """
         return self._in_step(stamp).tree
 
@@ -181,8 +174,7 @@ class EventReplica:
 
         :returns: seconds after which to call this again; None if there is no
             copy that is kept between checks, or none was used for a while
-        :raises oslo_db.exception.DBError: the database fails and the copy may
-            not be used without it
+        :raises oslo_db.exception.DBError: a query is needed, and fails
         """
         bound = self.bound
         is_idle = self._clock() - self._used_at > _IDLE
@@ -271,24 +263,13 @@ class EventReplica:
         )  # fmt: skip
         changed = view is None or view.stamp != stamp or stamp is None
         row = self._stamp.row_of(stamp) if changed else None
-        if self._is_resting(view, row):
-            counters.count(table_copy.CACHE, 'unsynced')
-            return view
         try:
             began = self._read(began, row)
-        except Exception as error:
+        except Exception:
+            # An event may be missing, even if the copy has the named row:
+            # another one may have been announced before it.
             counters.count(table_copy.CACHE, 'failed')
-            if not self._may_serve(view, row):
-                raise
-            counters.count(table_copy.CACHE, 'unsynced')
-            LOG.warning(
-                'Failed to read revocation events: %(error)s. Using those in '
-                'memory for up to %(bound)d seconds.',
-                {'error': error, 'bound': self.bound},
-            )
-            self._retry_at = self._clock() + _RETRY
-            return view
-        self._retry_at = None
+            raise
         self._view = None if self._are_too_many(len(began.copy)) else began
         return began
 
@@ -327,25 +308,6 @@ class EventReplica:
 
     def _rest(self):
         self._rests_until = self._clock() + _LOOK_AGAIN
-
-    def _is_resting(self, view, row):
-        return (
-            self._retry_at is not None
-            and self._clock() < self._retry_at
-            and self._may_serve(view, row)
-        )
-
-    def _may_serve(self, view, row):
-        """Whether the copy may be used although the database fails.
-
-        Not if an event is known to be missing.
-        """
-        return (
-            view is not None
-            and self._within_bound(view)
-            and view.written == self._written
-            and (row is None or view.copy.has(row))
-        )
 
     @incremental.retry_read
     def _read(self, began, row):
