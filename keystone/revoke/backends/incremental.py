@@ -41,6 +41,10 @@ _WAIT_BEFORE_READ = 1
 # failure), and can be repeated.
 _CONFLICT = '40001'
 
+# Error of MariaDB for a lock that is not released in time, and of Galera for
+# a node that has not applied in time what the cluster has committed.
+_TIMEOUT = 1205
+
 #: The ids known to a reader: all that it has seen above ``floor``.
 #:
 #: ``floor``: an id; ids up to it are not relevant
@@ -78,19 +82,36 @@ def sqlstate(error):
     return getattr(cause, 'pgcode', None) or getattr(cause, 'sqlstate', None)
 
 
+def error_number(error):
+    """The number of an error of MariaDB or MySQL.
+
+    :param error: an exception of oslo.db or SQLAlchemy
+    :returns: int; something else for other databases
+    """
+    return next(iter(getattr(driver_error(error), 'args', ())), None)
+
+
 def is_conflict(error):
-    """Whether a transaction failed for a conflict with another one."""
-    # oslo.db converts this error of MariaDB, but no other.
+    """Whether a transaction failed for a conflict with another one.
+
+    Also if it has waited for a lock for too long.
+    """
+    # oslo.db converts these errors of MariaDB, but no other.
     return (
         isinstance(error, db_exception.DBDeadlock)
         or sqlstate(error) == _CONFLICT
     )
 
 
+def _is_brief(error):
+    return is_conflict(error) and error_number(error) != _TIMEOUT
+
+
 #: Decorators that repeat a function whose transaction conflicts with another
-#: one: a read for a third of a second, and a write as often as upstream does.
+#: one: a read for a third of a second, unless it has waited already, and a
+#: write as often as upstream does.
 retry_read = oslo_db_api.wrap_db_retry(
-    max_retries=4, retry_interval=0.02, exception_checker=is_conflict
+    max_retries=4, retry_interval=0.02, exception_checker=_is_brief
 )
 retry_write = oslo_db_api.wrap_db_retry(
     retry_interval=0.02, exception_checker=is_conflict

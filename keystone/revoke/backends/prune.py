@@ -201,12 +201,12 @@ def _is_about_locks(error):
     if incremental.is_conflict(error):
         # Includes lock wait timeouts and Galera conflicts.
         return True
-    cause = incremental.driver_error(error)
-    if getattr(cause, 'args', ())[:1] == (_FAILED_COMMIT,):
+    if incremental.error_number(error) == _FAILED_COMMIT:
         # Another node of a Galera cluster has deleted the same events.
         return True
     if incremental.sqlstate(error) == _LOCKED:
         return True
+    cause = incremental.driver_error(error)
     name = getattr(cause, 'sqlite_errorname', None) or ''
     return name.startswith(('SQLITE_BUSY', 'SQLITE_LOCKED'))
 

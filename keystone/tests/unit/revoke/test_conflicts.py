@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Transactions that conflict with others, as CockroachDB reports them."""
+"""Transactions that conflict with others, as databases report them."""
+
+import datetime
 
 from oslo_db import exception as db_exception
 import sqlalchemy
@@ -28,10 +30,18 @@ def database_error(sqlstate):
     )
 
 
+def mariadb_error(number):
+    """An error that oslo.db takes for a deadlock."""
+    cause = Exception(number, 'try restarting transaction')
+    return db_exception.DBDeadlock(
+        sqlalchemy.exc.OperationalError('', {}, cause)
+    )
+
+
 class ConflictTests(replica_base.ReplicaTestCase):
     """The transaction is repeated, a few times."""
 
-    def fail(self, start, times, sqlstate='40001'):
+    def fail(self, start, times, error=None):
         """Let the next statements fail that start with a word.
 
         :returns: list with how many are still to fail
@@ -41,7 +51,7 @@ class ConflictTests(replica_base.ReplicaTestCase):
         def note(connection, cursor, statement, *_):
             if left[0] and statement.startswith(start):
                 left[0] -= 1
-                raise database_error(sqlstate)
+                raise error or database_error('40001')
 
         event = (self.engine, 'before_cursor_execute', note)
         sqlalchemy.event.listen(*event)
@@ -109,9 +119,42 @@ class ConflictTests(replica_base.ReplicaTestCase):
         self.assertIsNotNone(self.driver.prune_events(now, 10).given_up)
         self.assertEqual(1, self.driver.prune_events(now, 10).deleted)
 
+    def test_deadlock(self):
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+        self.revoke(user_id='a')
+        left = self.fail('SELECT', 4, mariadb_error(1213))
+
+        self.assertRevoked(events, user_id='a')
+        self.assertEqual([0], left)
+
+    def test_lock_wait_timeout(self):
+        # The node of a Galera cluster that lags, after 30 seconds.
+        error = mariadb_error(1205)
+        events = self.replica()
+        left = self.fail('SELECT', 3, error)
+        for number in (2, 1):
+            self.assertRaises(
+                db_exception.DBDeadlock, self.assertValid, events, user_id='a'
+            )
+            self.assertEqual([number], left)
+        self.assertRaises(
+            db_exception.DBDeadlock, self.driver.read_matching, self.token()
+        )
+        self.assertEqual([0], left)
+
+        # As upstream does.
+        left = self.fail('INSERT', 1, error)
+        self.driver.revoke(revoke_model.RevokeEvent(user_id='a'))
+        self.assertEqual([0], left)
+
+        self.fail('DELETE', 1, error)
+        tomorrow = self.clock.utcnow + datetime.timedelta(days=1)
+        self.assertIsNotNone(self.driver.prune_events(tomorrow, 10).given_up)
+
     def test_other_errors(self):
         self.write(user_id='a')
-        left = self.fail('SELECT', 2, sqlstate='42P01')
+        left = self.fail('SELECT', 2, database_error('42P01'))
 
         self.assertRaises(
             db_exception.DBError,
