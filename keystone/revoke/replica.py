@@ -17,6 +17,7 @@ import datetime
 import threading
 import time
 
+from oslo_db import exception as db_exception
 from oslo_log import log
 from oslo_utils import timeutils
 
@@ -101,6 +102,8 @@ class EventReplica:
         # As of the last sync, since reading options is slow.
         self._bound = 0
         self._begun = 0
+        # Number and error of the last sync that failed.
+        self._failed = (0, None)
         self._counted_at = None
         self._looked_at = None
         # By how much the wall clock is ahead of the monotonic one.
@@ -232,6 +235,10 @@ class EventReplica:
         with self._sync_lock:
             view = self._view
             if view is None or view.number <= begun:
+                failed, error = self._failed
+                if failed > begun:
+                    # Do not wait for the database once more.
+                    raise db_exception.DBError(error) from error
                 view = self._sync(view, stamp)
             if self._bound and self.on_sync is not None:
                 self.on_sync()
@@ -253,9 +260,19 @@ class EventReplica:
         return 0 <= self._clock() - view.synced_at < self.bound
 
     def _sync(self, view, stamp):
+        self._begun += 1
+        try:
+            return self._try_sync(view, stamp)
+        except Exception as error:
+            # An event may be missing, even if the copy has the named row:
+            # another one may have been announced before it.
+            counters.count(table_copy.CACHE, 'failed')
+            self._failed = (self._begun, error)
+            raise
+
+    def _try_sync(self, view, stamp):
         if view is None and not self._may_load():
             return None
-        self._begun += 1
         self._bound = self.bound
         began = _View(
             view and view.copy, stamp, self._clock(), self._written,
@@ -263,13 +280,7 @@ class EventReplica:
         )  # fmt: skip
         changed = view is None or view.stamp != stamp or stamp is None
         row = self._stamp.row_of(stamp) if changed else None
-        try:
-            began = self._read(began, row)
-        except Exception:
-            # An event may be missing, even if the copy has the named row:
-            # another one may have been announced before it.
-            counters.count(table_copy.CACHE, 'failed')
-            raise
+        began = self._read(began, row)
         self._view = None if self._are_too_many(len(began.copy)) else began
         return began
 

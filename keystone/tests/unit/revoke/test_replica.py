@@ -5,6 +5,7 @@ import datetime
 import os
 import random
 import threading
+import time
 
 import fixtures
 from oslo_db import exception as db_exception
@@ -810,6 +811,33 @@ class CountersTests(replica_base.ReplicaTestCase):
         )
 
 
+class FailsSlowly(revoke_sql.Revoke):
+    """A driver that cannot reach its database for a while."""
+
+    fails = False
+    failures = 0
+
+    def __init__(self):
+        super().__init__()
+        self.entered, self.leave = threading.Event(), threading.Event()
+
+    def fail(self):
+        if self.fails:
+            self.failures += 1
+            self.entered.set()
+            self.leave.wait(60)
+            time.sleep(0.1)
+            raise db_exception.DBConnectionError
+
+    def read_news(self, *args):
+        self.fail()
+        return super().read_news(*args)
+
+    def count_events(self, *args):
+        self.fail()
+        return super().count_events(*args)
+
+
 class ThreadTests(replica_base.ReplicaTestCase):
     def run_threads(self, number, target):
         results = []
@@ -850,6 +878,41 @@ class ThreadTests(replica_base.ReplicaTestCase):
         self.assertEqual([True] * 9, results + others)
         # Those that came during the first read may need a second one.
         self.assertLessEqual(driver.reads, 2)
+
+    def check_slow_failures(self, events, driver):
+        """Have eight checks wait while another one fails slowly."""
+        driver.fails = True
+        token = self.token(user_id='a')
+
+        def check():
+            self.assertRaises(db_exception.DBError, events.is_revoked, token)
+            return True
+
+        first, results = self.run_threads(1, check)
+        self.assertTrue(driver.entered.wait(60))
+        others, more = self.run_threads(8, check)
+        time.sleep(0.2)
+        driver.leave.set()
+        for thread in first + others:
+            thread.join(60)
+        self.assertEqual([True] * 9, results + more)
+        # One began before the others came. One of them may be late.
+        self.assertLessEqual(driver.failures, 3)
+
+        driver.fails = False
+        self.assertRevoked(events, user_id='a')
+
+    def test_failed_sync_is_not_repeated_by_all_that_wait(self):
+        driver = FailsSlowly()
+        events = self.replica(driver)
+        self.assertValid(events, user_id='a')
+        self.revoke(user_id='a')
+        self.check_slow_failures(events, driver)
+
+    def test_failed_first_check_is_not_repeated_by_all_that_wait(self):
+        self.write(user_id='a')
+        driver = FailsSlowly()
+        self.check_slow_failures(self.replica(driver), driver)
 
     def test_sync_that_began_before_the_stamp_was_read_does_not_count(self):
         entered, leave = threading.Event(), threading.Event()
