@@ -32,6 +32,9 @@ _SKEW = datetime.timedelta(hours=1)
 # How far back to look for events that were committed late.
 _RECENT = 2 * _SKEW
 
+# By how much the clock of a host that deletes rows is usually ahead, at most.
+_DIFFERENCE = 2 * _MINUTE
+
 _PROGRESS = 100_000
 
 _values_of = operator.attrgetter('id', *revoke_model.REVOKE_KEYS)
@@ -145,8 +148,16 @@ class TableCopy:
         return row.id in self._seen
 
     def recent(self):
-        """Start of the time span in which late rows are looked for."""
-        first = max(timeutils.utcnow() - _RECENT, oldest())
+        """Start of the time span in which late rows are looked for.
+
+        Deleted rows, which are not known as such, would hide late ones.
+        """
+        # Unpatched nodes delete rows of this age.
+        kept = datetime.timedelta(
+            seconds=CONF.token.expiration + CONF.revoke.expiration_buffer
+        )
+        recent = min(_RECENT, kept - _DIFFERENCE)
+        first = max(timeutils.utcnow() - recent, oldest())
         return _EPOCH + (_minute(first) + 1) * _MINUTE
 
     def count(self, since, before=datetime.datetime.max):

@@ -362,6 +362,23 @@ class LateRowTests(replica_base.ReplicaTestCase):
         self.assertRevoked(events, user_id='late', issued_at=issued_at)
         self.assertRevoked(events, user_id='meanwhile', issued_at=issued_at)
 
+    def test_late_row_while_an_unpatched_node_deletes_old_rows(self):
+        for number in range(3):
+            self.write(seconds=-5410 - 500 * number, user_id='old')
+        self.write(user_id='new')
+        events = self.replica()
+        self.assertRevoked(events, user_id='new')
+        with self.engine.begin() as connection:
+            old = self.table.c.user_id == 'old'
+            connection.execute(self.table.delete().where(old))
+        # By its id, no new one.
+        self.write(id=-1, seconds=-1200, user_id='late')
+
+        self.clock.tick(10)
+
+        issued_at = replica_base.NOW - datetime.timedelta(days=1)
+        self.assertRevoked(events, user_id='late', issued_at=issued_at)
+
     def test_replicated_database_that_lags(self):
         folder = self.useFixture(fixtures.TempDir()).path
         manager = enginefacade.transaction_context()
