@@ -100,6 +100,11 @@ class TableCopy:
         causal = self._driver.read_events(oldest(), take)
         self._rows, self._total = count, count.total()
         self._seen.reset(floor, ids)
+        if floor and (newest is None or newest.id < floor):
+            # The row with the highest id has expired, but also tells whether
+            # the table was emptied.
+            rows = self._driver.read_news(self._seen.known()).rows
+            newest = next((row for row in rows if row.id == floor), None)
         self._newest = newest and _values_of(newest)
         counters.count(CACHE, 'load')
         counters.count(CACHE, 'rows', self._total)

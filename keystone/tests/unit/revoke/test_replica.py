@@ -212,6 +212,32 @@ class LateRowTests(replica_base.ReplicaTestCase):
         for number in range(5):
             self.assertRevoked(events, user_id=f'new {number}')
 
+    def test_ids_that_start_over_after_all_rows_had_expired(self):
+        self.write(id=5, seconds=-30 * 86400, user_id='expired')
+        events = self.replica()
+        self.assertValid(events, user_id='expired')
+        with self.engine.begin() as connection:
+            connection.execute(self.table.delete())
+
+        self.revoke(id=1, user_id='a')
+        # The stamp only names the row of this one.
+        self.revoke(id=2, user_id='b')
+
+        self.assertRevoked(events, user_id='a')
+        self.assertRevoked(events, user_id='b')
+
+    def test_row_with_the_highest_id_had_expired(self):
+        self.write(seconds=-7200, user_id='live')
+        self.write(seconds=-30 * 86400, user_id='expired')
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+        statements = self.statements()
+
+        self.revoke(user_id='a')
+
+        self.assertRevoked(events, user_id='a')
+        self.assertEqual(1, len(statements))
+
     def name(self, row_id, revoked_at=replica_base.NOW):
         """Change the stamp so that it names a row, there or not."""
         self.cache.row = stamp.Row(row_id, revoked_at)
