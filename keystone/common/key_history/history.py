@@ -168,26 +168,59 @@ def recorded(repository):
     :returns: a :class:`History`
     :raises OSError: the history cannot be read or written
     """
-    folder = CONF.fernet_tokens.key_history or os.path.join(
-        repository.key_repository, '.history'
-    )
+    own_folder = os.path.join(repository.key_repository, '.history')
+    folder = CONF.fernet_tokens.key_history or own_folder
     owner = os.stat(repository.key_repository)
-    if not os.path.isdir(folder):
+    if owner.st_uid == 0 and os.path.lexists(folder):
+        # The service may only be allowed to read its keys.
+        owner = os.lstat(folder)
+    if folder != own_folder and not os.path.isdir(folder):
+        # The owner may not be allowed to create it.
         os.makedirs(folder, 0o700, exist_ok=True)
-        _give(folder, owner)
+        if os.geteuid() == 0:
+            os.chown(folder, owner.st_uid, owner.st_gid, follow_symlinks=False)
     # Repositories may share the directory, and the directory may be
     # distributed to other nodes together with the keys.
     own = hashlib.sha256(repository.node.encode()).hexdigest()[:16]
     path = os.path.join(folder, f'{own}.json')
-    lock = os.open(f'{path}.lock', os.O_RDWR | os.O_CREAT, 0o600)
+    with _acting_as(owner):
+        os.makedirs(folder, 0o700, exist_ok=True)
+        lock = os.open(
+            f'{path}.lock', os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600
+        )
     try:
-        _give(f'{path}.lock', owner)
         fcntl.flock(lock, fcntl.LOCK_EX)
-        history = _read(path)
+        with _acting_as(owner):
+            history = _read(path)
         yield history
-        _write(path, history.data(), owner)
+        with _acting_as(owner):
+            _write(path, history.data())
     finally:
         os.close(lock)
+
+
+@contextlib.contextmanager
+def _acting_as(owner):
+    """Access files with no other rights than their owner has.
+
+    Commands may run as root, in a directory where the service can replace
+    files by links to others.
+
+    :param owner: result of :func:`os.stat`
+    """
+    if os.geteuid() != 0 or owner.st_uid == 0:
+        yield
+        return
+    group, groups = os.getegid(), os.getgroups()
+    try:
+        os.setgroups([])
+        os.setegid(owner.st_gid)
+        os.seteuid(owner.st_uid)
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(group)
+        os.setgroups(groups)
 
 
 def _read(path):
@@ -201,21 +234,14 @@ def _read(path):
         return History()
 
 
-def _write(path, data, owner):
+def _write(path, data):
     with tempfile.NamedTemporaryFile(
         'w', dir=os.path.dirname(path), delete=False
     ) as file:
         try:
             json.dump(data, file)
             file.flush()
-            _give(file.name, owner)
             os.rename(file.name, path)
         except BaseException:
             os.unlink(file.name)
             raise
-
-
-def _give(path, owner):
-    # Commands may run as root, but the service needs access as well.
-    if os.geteuid() == 0:
-        os.chown(path, owner.st_uid, owner.st_gid)

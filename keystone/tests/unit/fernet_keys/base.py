@@ -11,9 +11,12 @@ from keystone.tests.unit.fernet_keys import world
 
 
 class KeysTestCase(unit.TestCase):
+    #: where the temporary folder is, or None
+    rootdir = None
+
     def setUp(self):
         super().setUp()
-        self.folder = self.useFixture(fixtures.TempDir()).path
+        self.folder = self.useFixture(fixtures.TempDir(self.rootdir)).path
         self.config_fixture.config(group='revoke', longest_token_lifetime=0)
         # Each key that is read or rotated is a line.
         logger = logging.getLogger('keystone.common.fernet_utils')

@@ -2,6 +2,9 @@
 
 """The command that tells of keys."""
 
+import os
+import stat
+
 from keystone.cmd.fernet_keys import status
 from keystone.common import sql
 from keystone.credential.backends import sql as credential_sql
@@ -9,6 +12,9 @@ from keystone.credential.providers import fernet as credential_fernet
 from keystone.tests.unit.fernet_keys import command_base
 
 GRACE = 120
+
+# Some user but root.
+OTHER = 65534
 
 
 class StatusTests(command_base.CommandTestCase):
@@ -82,3 +88,132 @@ class StatusTests(command_base.CommandTestCase):
         self.assertEqual('SUCCESS', status.check(None).code.name)
         self.config_fixture.config(group='fernet_tokens', max_active_keys=2)
         self.assertEqual('WARNING', status.check(None).code.name)
+
+
+class OwnerTests(command_base.CommandTestCase):
+    """Run as root, in folders of another user."""
+
+    # The folder of the test run is closed to other users.
+    rootdir = '/tmp'
+
+    def setUp(self):
+        super().setUp()
+        if os.geteuid():
+            self.skipTest('only root can work as another user')
+        os.chmod(self.folder, 0o711)
+        self.give(self.of('fernet_tokens'))
+        self.history = os.path.join(self.of('fernet_tokens'), '.history')
+        for path in self.files():
+            if path.endswith('.json'):
+                self.path = path
+        # What the other user must not get hold of.
+        self.secret = os.path.join(self.folder, 'secret')
+        os.mkdir(self.secret, 0o700)
+        self.shadow = os.path.join(self.secret, 'shadow')
+        with open(self.shadow, 'w') as file:
+            file.write('{"nodes": {"a": {"until": 9e9}}}')
+        os.chmod(self.shadow, 0o600)
+        self.before = self.seen()
+
+    def give(self, top):
+        for folder, _folders, names in os.walk(top):
+            for path in (folder, *(os.path.join(folder, n) for n in names)):
+                os.lchown(path, OTHER, OTHER)
+
+    def files(self, top=None):
+        return [
+            os.path.join(folder, name)
+            for folder, _folders, names in os.walk(top or self.history)
+            for name in names
+        ]
+
+    def seen(self):
+        """Owners, modes and contents."""
+        found = []
+        for path in (self.secret, *self.files(self.secret)):
+            its = os.stat(path)
+            text = ''
+            if stat.S_ISREG(its.st_mode):
+                with open(path) as file:
+                    text = file.read()
+            found.append((path, its.st_uid, its.st_gid, its.st_mode, text))
+        return found
+
+    def plant(self, target, path):
+        """Put a link where the command finds a file or folder."""
+        if os.path.isdir(path):
+            os.rename(path, f'{path}.old')
+        else:
+            os.unlink(path)
+        os.symlink(target, path)
+        os.lchown(path, OTHER, OTHER)
+
+    def assert_kept(self):
+        for words in (
+            ('fernet_status',),
+            ('fernet_rotate', '--explain'),
+            ('fernet_rotate', '--safe'),
+            ('fernet_rotate',),
+        ):
+            code, out = self.manage(*words)
+            self.assertEqual(self.before, self.seen(), words)
+            self.assertNotIn('9e9', out)
+            if words != ('fernet_rotate',):
+                self.assertIn(code, (3, 4), words)
+                self.assertRegex(out, 'Permission denied|symbolic links')
+
+    def test_a_link_for_the_lock(self):
+        self.plant(self.shadow, f'{self.path}.lock')
+
+        self.assert_kept()
+
+    def test_a_link_for_the_lock_to_nothing(self):
+        self.plant(os.path.join(self.secret, 'new'), f'{self.path}.lock')
+
+        self.assert_kept()
+
+    def test_a_link_for_the_records(self):
+        self.plant(self.shadow, self.path)
+
+        self.assert_kept()
+
+    def test_a_link_for_the_folder(self):
+        self.plant(self.secret, self.history)
+
+        self.assert_kept()
+
+    def assert_given(self, folder):
+        self.assertEqual(0, self.manage('fernet_status')[0])
+        self.assertEqual(0, self.rotate('--safe')[0])
+        self.assertEqual('SUCCESS', status.check(None).code.name)
+        paths = [folder, *self.files(folder)]
+        self.assertLess(2, len(paths))
+        for path in paths:
+            its = os.stat(path)
+            self.assertEqual((OTHER, OTHER), (its.st_uid, its.st_gid), path)
+        self.assertEqual((0, 0), (os.geteuid(), os.getegid()))
+
+    def test_what_root_makes_is_given(self):
+        for path in self.files():
+            os.unlink(path)
+        os.rmdir(self.history)
+
+        self.assert_given(self.history)
+
+    def test_what_root_makes_where_it_is_configured(self):
+        folder = os.path.join(self.folder, 'of', 'records')
+        self.config_fixture.config(group='fernet_tokens', key_history=folder)
+        for group in ('fernet_receipts', 'credential'):
+            self.give(self.of(group))
+
+        self.assert_given(folder)
+
+    def test_records_of_keys_of_root(self):
+        """The service may only read the keys."""
+        folder = os.path.join(self.folder, 'records')
+        os.mkdir(folder, 0o700)
+        self.give(folder)
+        self.config_fixture.config(group='fernet_tokens', key_history=folder)
+        os.lchown(self.of('fernet_tokens'), 0, OTHER)
+
+        self.assert_given(folder)
