@@ -5,7 +5,6 @@ from keystone.cmd.fernet_keys import formats
 from keystone.cmd.revocation import command
 from keystone.cmd.revocation import monitoring
 from keystone.cmd.upgrade_checks import findings
-from keystone.common.key_history import history
 from keystone.common.key_history import outlook
 from keystone.common.key_history import repository
 
@@ -42,8 +41,7 @@ class FernetStatus(command.Command):
         for one in repository.repositories():
             try:
                 if options.forget:
-                    with history.recorded(one) as records:
-                        records.nodes.pop(options.forget, None)
+                    outlook.forget(one, options.forget)
                 looked = outlook.look(one)
             except FileNotFoundError:
                 continue

@@ -80,6 +80,21 @@ class Reports:
         if not self._region.get(self._key(node), ignore_expiration=True):
             raise LookupError(node)
 
+    def forget(self, node):
+        """Delete the report of a node.
+
+        :raises LookupError: the cache does not do so
+        """
+        nodes = self._nodes()
+        nodes.pop(node, None)
+        self._region.set(self._prefix, json.dumps(nodes))
+        self._region.delete(self._key(node))
+        # Without the list, the cache is unavailable and not empty.
+        keys = [self._prefix, self._key(node)]
+        listed, report = self._region.get_multi(keys, ignore_expiration=True)
+        if report or not listed:
+            raise LookupError(node)
+
     def read(self, node, keys, now):
         """Read the reports of the other nodes.
 

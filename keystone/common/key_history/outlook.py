@@ -194,3 +194,23 @@ def look(repository, reports=None, clock=None):
         reports = nodes.Reports(repository.config_group)
     with histories.recorded(repository) as history:
         return Outlook(repository, history, reports, clock)
+
+
+def forget(repository, node, reports=None):
+    """Stop expecting reports from a node that was removed.
+
+    :raises OSError: the records cannot be read or written
+    :raises ValueError: the report cannot be deleted; nothing is recorded
+    """
+    if reports is None:
+        reports = nodes.Reports(repository.config_group)
+    with histories.recorded(repository) as history:
+        history.nodes.pop(node, None)
+        try:
+            if reports.shared:
+                reports.forget(node)
+        except Exception:
+            # The error message may contain credentials.
+            raise ValueError(
+                f'{node} is not forgotten: the shared cache is unavailable'
+            ) from None

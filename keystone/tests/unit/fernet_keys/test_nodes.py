@@ -4,10 +4,13 @@
 
 import os
 
+from dogpile.cache import region as dogpile_region
+
 from keystone.cmd.fernet_keys import figures
 from keystone.cmd.revocation import monitoring
 from keystone.common.key_history import history
 from keystone.common.key_history import nodes
+from keystone.common.key_history import outlook
 from keystone.common.key_history import repository
 from keystone.tests.unit.fernet_keys import base
 
@@ -99,6 +102,36 @@ class NodesTests(base.KeysTestCase):
         self.world_.wait(2 * 86400)
 
         self.assertEqual({}, self.told(self.one)['nodes'])
+
+    def forget(self, region):
+        outlook.forget(
+            self.world_.repository(self.one),
+            self.world_.repository(self.two).node,
+            nodes.Reports('fernet_tokens', region),
+        )
+
+    def test_a_node_that_is_to_be_forgotten(self):
+        self.forget(self.world_.region)
+
+        self.assertEqual({}, self.told(self.one)['nodes'])
+        # It is there after all.
+        self.world_.look(self.two)
+        self.assertEqual('ready', self.other(self.one)['state'])
+
+    def test_nothing_is_forgotten_without_the_cache(self):
+        # One drops what it gets, the other one cannot be reached.
+        for backend, arguments in (
+            ('null', {}),
+            ('pymemcache', {'url': ['127.0.0.1:1']}),
+        ):
+            region = dogpile_region.make_region().configure(
+                f'dogpile.cache.{backend}', arguments=arguments
+            )
+            error = self.assertRaises(ValueError, self.forget, region)
+            self.assertIn('the shared cache is unavailable', str(error))
+            self.assertNotIn('127.0.0.1', str(error))
+        self.world_.empty_cache()
+        self.assertEqual('silent', self.other(self.one)['state'])
 
     def test_fewer_nodes_than_expected(self):
         self.config_fixture.config(group='fernet_tokens', expected_nodes=3)

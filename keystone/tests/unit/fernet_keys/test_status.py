@@ -84,6 +84,21 @@ class StatusTests(command_base.CommandTestCase):
             'keystone_fernet_rotation_safe{repository="fernet_tokens"} 1', out
         )
 
+    def test_forget(self):
+        words = ('fernet_status', '--forget', 'a')
+        self.assertEqual(0, self.manage(*words)[0])
+        self.config_fixture.config(
+            group='cache',
+            enabled=True,
+            backend='dogpile.cache.pymemcache',
+            memcache_servers=['127.0.0.1:1'],
+        )
+
+        code, out = self.manage(*words)
+
+        self.assertEqual(3, code)
+        self.assertIn('a is not forgotten: the shared cache is unav', out)
+
     def test_upgrade_check(self):
         self.assertEqual('SUCCESS', status.check(None).code.name)
         self.config_fixture.config(group='fernet_tokens', max_active_keys=2)
