@@ -157,7 +157,7 @@ class History:
 
 
 @contextlib.contextmanager
-def recorded(repository):
+def recorded(repository, wait=True):
     """Read the history of a repository, and write it back on exit.
 
     The file is locked meanwhile. A damaged file is treated as empty, so that
@@ -165,7 +165,9 @@ def recorded(repository):
 
     :param repository: a
         :class:`~keystone.common.key_history.repository.Repository`
+    :param wait: whether to wait while another process has locked the file
     :returns: a :class:`History`
+    :raises BlockingIOError: it is locked
     :raises OSError: the history cannot be read or written
     """
     own_folder = os.path.join(repository.key_repository, '.history')
@@ -189,7 +191,7 @@ def recorded(repository):
             f'{path}.lock', os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600
         )
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         with _acting_as(owner):
             history = _read(path)
         yield history

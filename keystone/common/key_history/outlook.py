@@ -183,16 +183,18 @@ def _other(state, missing=(), extra=(), staged=False):
     }
 
 
-def look(repository, reports=None, clock=None):
+def look(repository, reports=None, clock=None, wait=True):
     """Record the current keys of a repository and assess a rotation.
 
+    :param wait: whether to wait while another process has locked the records
     :returns: an :class:`Outlook`
+    :raises BlockingIOError: they are locked
     :raises OSError: keys or records cannot be read or written
     :raises ValueError: there are no keys
     """
     if reports is None:
         reports = nodes.Reports(repository.config_group)
-    with histories.recorded(repository) as history:
+    with histories.recorded(repository, wait) as history:
         return Outlook(repository, history, reports, clock)
 
 

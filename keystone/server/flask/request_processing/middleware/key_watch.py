@@ -13,6 +13,9 @@ from keystone.common.key_history import repository
 
 LOG = log.getLogger(__name__)
 
+# Seconds until the next check if the records are locked.
+_PAUSE = 1
+
 
 def watch(application):
     """Record keys while there are requests.
@@ -49,7 +52,13 @@ class Watcher:
         self._next = now + history.INTERVAL
         for one in repository.repositories():
             try:
-                found = outlook.look(one, self._of(one.config_group))
+                found = outlook.look(
+                    one, self._of(one.config_group), wait=False
+                )
+            except BlockingIOError:
+                # A command may hold the lock for long.
+                self._next = now + _PAUSE
+                continue
             except (FileNotFoundError, ValueError):
                 # Not set up, which is reported elsewhere if needed.
                 continue
