@@ -22,8 +22,8 @@ def parse_since(text):
     :returns: naive UTC datetime, in whole seconds
     :raises ValueError: it has neither format, or is out of range
     """
-    moment = http.parse_date(text) or timeutils.parse_isotime(text)
     try:
+        moment = http.parse_date(text) or timeutils.parse_isotime(text)
         return timeutils.normalize_time(moment).replace(microsecond=0)
     except OverflowError as error:
         raise ValueError(str(error)) from error
