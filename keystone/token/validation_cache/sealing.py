@@ -64,9 +64,12 @@ class Sealer:
         # Before the keys, which may then be newer but never older.
         state = _state_of_files()
         if state != self._known[0]:
-            secret = b''.join(
-                hashlib.sha256(one).digest() for one in sorted(_secrets())
-            )
+            try:
+                found = sorted(_secrets())
+            except OSError:
+                # A rotation may remove a key meanwhile.
+                return None
+            secret = b''.join(hashlib.sha256(one).digest() for one in found)
             keys = secret and Keys(
                 aead.AESGCM(_derive(secret, b'seal')),
                 _derive(secret, b'names'),
@@ -123,7 +126,15 @@ def _state_of_files() -> tuple:
         try:
             with os.scandir(folder) as entries:
                 found += sorted(
-                    (folder, entry.name, stat.st_ino, stat.st_mtime_ns)
+                    (
+                        folder,
+                        entry.name,
+                        stat.st_ino,
+                        stat.st_size,
+                        stat.st_mtime_ns,
+                        # Others can be kept when a file is replaced.
+                        stat.st_ctime_ns,
+                    )
                     for entry in entries
                     if entry.is_file()
                     for stat in (entry.stat(),)
@@ -134,7 +145,10 @@ def _state_of_files() -> tuple:
 
 
 def _secrets() -> list[bytes]:
-    """The keys; an empty list if one of them cannot be read."""
+    """The keys; an empty list without a key that is secret.
+
+    :raises OSError: one of them cannot be read
+    """
     if CONF.token.provider == 'fernet':
         repository = fernet_utils.FernetUtils(
             CONF.fernet_tokens.key_repository,
@@ -145,12 +159,13 @@ def _secrets() -> list[bytes]:
             key if isinstance(key, bytes) else key.encode()
             for key in repository.load_keys()
         ]
-    found = []
+    found = {}
     for folder in _folders():
-        try:
-            for name in os.listdir(folder):
-                with open(os.path.join(folder, name), 'rb') as key_file:
-                    found.append(key_file.read())
-        except OSError:
-            return []
-    return found
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            with open(path, 'rb') as key_file:
+                found[path] = key_file.read()
+    private = os.path.join(
+        CONF.jwt_tokens.jws_private_key_repository, 'private.pem'
+    )
+    return list(found.values()) if found.get(private, b'').strip() else []
