@@ -78,61 +78,66 @@ def drop(
 ) -> None:
     """Invalidate values computed for a user, or for the members of a group."""
     if user_id:
-        _drop(region, (user_id,))
+        _drop(region, lambda: [user_id])
     elif group_id:
-        drop_group(region, group_id, members(group_id))
+        _drop(region, lambda: _with_members(group_id))
     else:
         region.invalidate()
-
-
-def members(group_id: str) -> list[str] | None:
-    """Ids of all users in a group; None if unknown."""
-    try:
-        found = PROVIDERS.identity_api.list_users_in_group(group_id)
-        return [user['id'] for user in found] + _federated(group_id)
-    except Exception:
-        # The group is deleted or its directory is unreachable, but the change
-        # still took place.
-        return None
-
-
-def _federated(group_id: str) -> list[str]:
-    """Ids of users with an expiring membership from an identity provider."""
-    membership = sql.ModelBase.metadata.tables[
-        'expiring_user_group_membership'
-    ]
-    query = sqlalchemy.select(membership.c.user_id).where(
-        membership.c.group_id == group_id
-    )
-    with sql.session_for_read() as session:
-        return list(session.execute(query).scalars())
-
-
-def drop_group(
-    region: dogpile_region.CacheRegion,
-    group_id: str,
-    user_ids: list[str] | None,
-) -> None:
-    """Invalidate values computed for a group; everything, if it is large.
-
-    :param user_ids: the members of the group, None if unknown
-    """
-    if user_ids is None or len(user_ids) > _LARGEST_GROUP:
-        region.invalidate()
-    else:
-        _drop(region, (group_id, *user_ids))
 
 
 def drop_lists(region: dogpile_region.CacheRegion) -> None:
     """Invalidate lists of projects, domains and assignments, but no roles."""
-    after_write.invalidate(_Part(_manager(region), (_PROJECTS,)))
+    after_write.invalidate(_Part(_manager(region), lambda: [_PROJECTS]))
+
+
+def _with_members(group_id: str) -> list[str] | None:
+    """Ids of a group and all users in it; None if unknown, or too many.
+
+    They are listed at the end of the write that changes the roles of the
+    group, once more than at its beginning. A value computed before contains
+    these roles if its user was a member. Either the user still is, and is
+    listed, or the removal has invalidated the user, or does so when it
+    completes. The addition of a user who is not listed yet does the same, and
+    the roles are read anew after that.
+    """
+    # A directory may not list all members, and changes without notice.
+    if not PROVIDERS.identity_api.driver.is_sql:
+        return None
+    tables = sql.ModelBase.metadata.tables
+    group = tables['group'].c
+    # Those of federated users, from an identity provider, expire.
+    memberships = (
+        tables['user_group_membership'].c,
+        tables['expiring_user_group_membership'].c,
+    )
+    is_known = sqlalchemy.select(group.id).where(group.id == group_id)
+    users = sqlalchemy.union(
+        *(
+            sqlalchemy.select(one.user_id).where(one.group_id == group_id)
+            for one in memberships
+        )
+    ).limit(_LARGEST_GROUP + 1)
+    try:
+        with sql.session_for_read() as session:
+            # Otherwise, it is in the directory of a domain.
+            if session.execute(is_known).first() is None:
+                return None
+            found = list(session.execute(users).scalars())
+    except Exception:
+        # The change may have taken place nevertheless.
+        return None
+    return [group_id, *found] if len(found) <= _LARGEST_GROUP else None
 
 
 def _drop(
-    region: dogpile_region.CacheRegion, actor_ids: tuple[str, ...]
+    region: dogpile_region.CacheRegion,
+    list_actors: Callable[[], list[str] | None],
 ) -> None:
-    ids = tuple(map(_id_of, actor_ids))
-    after_write.invalidate(_Part(_manager(region), ids))
+    def names() -> list[str] | None:
+        actor_ids = list_actors()
+        return actor_ids and [_id_of(one) for one in actor_ids]
+
+    after_write.invalidate(_Part(_manager(region), names))
 
 
 def _manager(region: dogpile_region.CacheRegion) -> Any:
@@ -140,16 +145,25 @@ def _manager(region: dogpile_region.CacheRegion) -> Any:
 
 
 class _Part:
-    """A part of the region, with the interface of a region manager."""
+    """A part of the region, with the interface of a region manager.
 
-    def __init__(self, manager: Any, names: tuple[str, ...]) -> None:
+    :param list_names: returns the names of its ids; None for the whole region
+    """
+
+    def __init__(
+        self, manager: Any, list_names: Callable[[], list[str] | None]
+    ) -> None:
         self.REGION_KEY_PREFIX = manager.REGION_KEY_PREFIX
         self.is_region_key = manager.is_region_key
         self._manager = manager
-        self._names = names
+        self._list_names = list_names
 
     def invalidate_region(self) -> None:
+        names = self._list_names()
+        if names is None:
+            self._manager.invalidate_region()
+            return
         ids = self._manager.ids
-        for name in (*self._names, _LISTS):
+        for name in (*names, _LISTS):
             ids.write(name)
         ids.write_keeping_base(self._manager.name)

@@ -4,6 +4,7 @@
 
 import functools
 
+from keystone import assignment
 from keystone.common import cache
 from keystone.common.cache import after_write
 from keystone.common import provider_api
@@ -50,6 +51,8 @@ def end_after_delete(delete):
             return delete(manager, *source)
         finally:
             cache.CACHE_REGION.invalidate()
+            # Memberships of groups from the provider are deleted as well.
+            assignment.COMPUTED_ASSIGNMENTS_REGION.invalidate()
             idp_enabled.REGION.invalidate()
             _drop_tokens(*source)
 

@@ -3,19 +3,24 @@
 """Whose computed role assignments a write drops."""
 
 import threading
+import uuid
 
+import fixtures
+import ldap
 from oslo_context import context as oslo_context
 from oslo_utils import timeutils
 import sqlalchemy
 from sqlalchemy import event
 
 from keystone import assignment
-from keystone.assignment import affected
 from keystone.common import cache
 from keystone.common import provider_api
 from keystone.common import sql
 from keystone.identity.backends import sql_model
 from keystone.tests import unit
+from keystone.tests.unit.backend import core_ldap
+from keystone.tests.unit import fakeldap
+from keystone.tests.unit.ksfixtures import ldapdb
 from keystone.tests.unit import test_v3
 
 PROVIDERS = provider_api.ProviderAPIs
@@ -105,8 +110,8 @@ class AffectedTests(test_v3.RestfulTestCase):
         roles = self.assertDrops(self.remove, group_id=self.group['id'])
         self.assertNotIn(self.extra['id'], roles)
 
-    def test_grant_of_a_group_with_expiring_members(self):
-        """Those of federated users, from an identity provider."""
+    def join_through_idp(self):
+        """Give the user an expiring membership, from an identity provider."""
         self.config_fixture.config(
             group='federation', default_authorization_ttl=5
         )
@@ -123,10 +128,21 @@ class AffectedTests(test_v3.RestfulTestCase):
                 )
             )
 
+    def test_grant_of_a_group_with_expiring_members(self):
+        self.join_through_idp()
         roles = self.assertDrops(self.grant, group_id=self.group['id'])
         self.assertIn(self.extra['id'], roles)
         roles = self.assertDrops(self.remove, group_id=self.group['id'])
         self.assertNotIn(self.extra['id'], roles)
+
+    def test_identity_provider_deleted(self):
+        self.join_through_idp()
+        self.grant(group_id=self.group['id'])
+        self.assertIn(self.extra['id'], self.roles(self.user_id)[0])
+
+        PROVIDERS.federation_api.delete_idp('idp')
+
+        self.assertNotIn(self.extra['id'], self.roles(self.user_id)[0])
 
     def test_membership(self):
         self.grant(group_id=self.group['id'])
@@ -149,10 +165,11 @@ class AffectedTests(test_v3.RestfulTestCase):
         PROVIDERS.identity_api.add_user_to_group(
             self.user_id, self.group['id']
         )
-        roles = self.assertDrops(
-            PROVIDERS.identity_api.delete_group, self.group['id']
-        )
-        self.assertNotIn(self.extra['id'], roles)
+        self.assertIn(self.extra['id'], self.roles(self.user_id)[0])
+
+        PROVIDERS.identity_api.delete_group(self.group['id'])
+
+        self.assertNotIn(self.extra['id'], self.roles(self.user_id)[0])
 
     def test_inherited_grant(self):
         roles = self.assertDrops(
@@ -222,8 +239,21 @@ class AffectedTests(test_v3.RestfulTestCase):
         self.assertIn(ref['id'], self.projects(self.user_id)[0])
 
     def test_large_group_drops_everything(self):
+        for user_id in (self.user_id, self.other['id']):
+            PROVIDERS.identity_api.add_user_to_group(user_id, self.group['id'])
+        for largest, is_kept in ((2, True), (1, False)):
+            user = unit.create_user(PROVIDERS.identity_api, self.domain_id)
+            self.roles(user['id'])
+            with fixtures.MonkeyPatch(
+                'keystone.assignment.affected._LARGEST_GROUP', largest
+            ):
+                self.grant(group_id=self.group['id'])
+            self.assertNotEqual(is_kept, self.roles(user['id'])[1])
+            self.remove(group_id=self.group['id'])
+
+    def test_unknown_group_drops_everything(self):
         self.roles(self.user_id)
-        affected.drop_group(REGION, 'g', [str(one) for one in range(1001)])
+        self.grant(group_id=uuid.uuid4().hex)
 
         self.assertTrue(self.roles(self.user_id)[1])
 
@@ -274,6 +304,69 @@ class AffectedTests(test_v3.RestfulTestCase):
         reader.join(20)
 
         self.assertIn(self.extra['id'], self.roles(self.user_id)[0])
+
+
+class DirectoryTests(
+    core_ldap.BaseBackendLdapIdentitySqlEverythingElse, unit.TestCase
+):
+    """Groups of a directory, which do not tell who was a member."""
+
+    def setUp(self):
+        self.useFixture(ldapdb.LDAPDatabase())
+        super().setUp()
+        self.group = PROVIDERS.identity_api.create_group(
+            unit.new_group_ref(domain_id=self.domain_default['id'])
+        )
+        self.grant = {
+            'group_id': self.group['id'],
+            'project_id': self.project_bar['id'],
+        }
+        self.driver = PROVIDERS.identity_api.driver
+        PROVIDERS.identity_api.add_user_to_group(
+            self.user_foo['id'], self.group['id']
+        )
+
+    def roles(self):
+        oslo_context.RequestContext(overwrite=True)
+        return PROVIDERS.assignment_api.get_roles_for_user_and_project(
+            self.user_foo['id'], self.project_bar['id']
+        )
+
+    def leave(self):
+        """Remove the user from the group, past Keystone."""
+        connection = self.driver.group.get_connection()
+        connection.modify_s(
+            self.driver.group.get(self.group['id'])['dn'],
+            [
+                (
+                    ldap.MOD_DELETE,
+                    self.driver.group.member_attribute,
+                    [self.driver.user.get(self.user_foo['id'])['dn']],
+                )
+            ],
+        )
+
+    def test_member_who_has_left(self):
+        role_id = self.role_admin['id']
+        PROVIDERS.assignment_api.create_grant(role_id, **self.grant)
+        self.assertIn(role_id, self.roles())
+        self.leave()
+        self.assertIn(role_id, self.roles())
+
+        PROVIDERS.assignment_api.delete_grant(role_id, **self.grant)
+
+        self.assertNotIn(role_id, self.roles())
+
+    def test_directory_is_not_searched(self):
+        role_id = self.role_admin['id']
+        searches = []
+        with fixtures.MockPatchObject(
+            fakeldap.FakeLdap, 'search_s', lambda *args: searches.append(args)
+        ):
+            PROVIDERS.assignment_api.create_grant(role_id, **self.grant)
+            PROVIDERS.assignment_api.delete_grant(role_id, **self.grant)
+
+        self.assertEqual([], searches)
 
 
 class CachedUserTests(test_v3.RestfulTestCase):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import contextlib
+import contextvars
 
 import testtools
 
@@ -55,6 +56,59 @@ class GrantTests(base.WriteOrderTestCase):
             self.api.delete_grant(self.role_id, **group)
 
         self.assertRefused(self.token)
+
+    def extra_role(self):
+        """Id of a new role of a new group, and that of the group."""
+        role = unit.new_role_ref()
+        PROVIDERS.role_api.create_role(role['id'], role)
+        group = PROVIDERS.identity_api.create_group(
+            unit.new_group_ref(domain_id=self.domain['id'])
+        )
+        self.api.create_grant(
+            role['id'], group_id=group['id'], project_id=self.project_id
+        )
+        return role['id'], group['id']
+
+    def has(self, role_id):
+        """Whether the user has a role on the project, to another worker."""
+        return role_id in self.elsewhere(
+            self.api.get_roles_for_user_and_project,
+            self.user_id,
+            self.project_id,
+        )
+
+    def join(self, role_id, group_id):
+        # Another worker is not within the write of this one.
+        contextvars.Context().run(
+            PROVIDERS.identity_api.add_user_to_group, self.user_id, group_id
+        )
+        self.assertTrue(self.has(role_id))
+
+    def test_role_of_a_group_that_the_user_just_joins(self):
+        role_id, group_id = self.extra_role()
+
+        with self.read_before(
+            self.api.driver, 'delete_grant', self.join, role_id, group_id
+        ):
+            self.api.delete_grant(
+                role_id, group_id=group_id, project_id=self.project_id
+            )
+
+        self.assertFalse(self.has(role_id))
+
+    def test_deleted_group_that_the_user_just_joins(self):
+        role_id, group_id = self.extra_role()
+
+        with self.read_before(
+            PROVIDERS.identity_api.driver,
+            'delete_group',
+            self.join,
+            role_id,
+            group_id,
+        ):
+            PROVIDERS.identity_api.delete_group(group_id)
+
+        self.assertFalse(self.has(role_id))
 
     @contextlib.contextmanager
     def error_after(self, method):
