@@ -160,10 +160,8 @@ class _Part:
 
     def invalidate_region(self) -> None:
         names = self._list_names()
-        if names is None:
-            self._manager.invalidate_region()
-            return
         ids = self._manager.ids
-        for name in (*names, _LISTS):
-            ids.write(name)
-        ids.write_keeping_base(self._manager.name)
+        if names and all(map(ids.write_part, (*names, _LISTS))):
+            ids.write_keeping_base(self._manager.name)
+        else:
+            self._manager.invalidate_region()

@@ -6,9 +6,9 @@ The id of a region is part of each key in it: a new id invalidates all of its
 values. Region ids change in the same places as in upstream. Additional
 information is appended to the random part of an id, as a tag.
 
-An id that could not be written is owed: until it is written, this process uses
-no values of the region. An id older than one already seen, from a server that
-was unreachable, is replaced.
+The id of a region that could not be written is owed: until it is written, this
+process uses no values of the region. An id older than one already seen, from a
+server that was unreachable, is replaced.
 """
 
 from collections.abc import Callable
@@ -107,11 +107,19 @@ class Ids:
         return region_id
 
     def write(self, name: str, note: bytes = b'') -> bytes:
-        """Change an id. If it cannot be stored, it is owed."""
+        """Change the id of a region. If it cannot be stored, it is owed."""
         return self._write(self.key(name), note)
 
+    def write_part(self, name: str) -> bool:
+        """Change the id of a part of a region.
+
+        :returns: whether it was stored; otherwise, other processes still use
+            the old one, so the region needs a new id
+        """
+        return self._put(self.key(name), secrets.token_bytes(_RANDOM))
+
     def write_keeping_base(self, name: str) -> bytes:
-        """Change an id for stock nodes, keeping the base id."""
+        """Change the id of a region for stock nodes, keeping the base id."""
         key = self.key(name)
         try:
             for _ in range(10):
@@ -137,9 +145,13 @@ class Ids:
     def _write(self, key: str, note: bytes) -> bytes:
         region_id = secrets.token_bytes(_RANDOM) + note
         with self._lock:
+            is_known = key in self._owed
             self._owed[key] = region_id
-        is_stored = self._pay(key)
-        request_values.put(key, (region_id, is_stored))
+        if not self._pay(key) and not is_known:
+            LOG.warning(
+                'Failed to store the new id of a cache region. This process '
+                'bypasses the region until the id is stored.'
+            )
         return region_id
 
     def _pay(self, key: str) -> bool:
@@ -147,23 +159,27 @@ class Ids:
         region_id = self._owed.get(key)
         if region_id is None:
             return True
+        if not self._put(key, region_id):
+            return False
+        with self._lock:
+            if self._owed.get(key) is region_id:
+                del self._owed[key]
+        return True
+
+    def _put(self, key: str, region_id: bytes) -> bool:
+        """Store a new id; return whether it was stored."""
         with self._lock:
             newest = self._newest.get(key, 0)
         stored = self._packed(region_id, newest)
         self._count()
         try:
             self.store.set(key, stored, 0)
+            is_stored = True
+            self._see(key, stored)
         except stores.Unavailable:
-            LOG.warning(
-                'Failed to store the new id of a cache region. This process '
-                'bypasses the region until the id is stored.'
-            )
-            return False
-        with self._lock:
-            if self._owed.get(key) is region_id:
-                del self._owed[key]
-        self._see(key, stored)
-        return True
+            is_stored = False
+        request_values.put(key, (region_id, is_stored))
+        return is_stored
 
     def _count(self) -> None:
         counters.count(self._region.name, counters.ROUND_TRIPS)
@@ -189,9 +205,10 @@ class Ids:
                         self.store.replace(key, stored, new, 0)
                 elif self._see(key, stored):
                     return value.payload, True
+                elif self._put(key, secrets.token_bytes(_RANDOM)):
+                    LOG.info('Replaced an outdated id of a cache region.')
                 else:
-                    LOG.info('Replacing an outdated id of a cache region.')
-                    self._write(key, b'')
+                    break
         except stores.Unavailable:
             pass
         return secrets.token_bytes(_RANDOM), False
@@ -221,14 +238,15 @@ class Ids:
         :returns: None if it is missing, or older than another one that was
             seen or is owed
         """
-        if stored is None or key in self._owed:
+        if stored is None:
             return None
         made_at, fingerprint = _age_and_fingerprint(self.parse, stored)
         with self._lock:
             newest = self._newest.get(key, 0)
             if made_at > newest:
                 self._newest[key] = made_at
-        return fingerprint if made_at >= newest else None
+            is_current = made_at >= newest and key not in self._owed
+        return fingerprint if is_current else None
 
 
 @functools.lru_cache(maxsize=1000)
