@@ -11,7 +11,9 @@ for other releases that only know that one.
 """
 
 from collections.abc import Callable
+from collections.abc import Collection
 import inspect
+import re
 from typing import Any
 
 from dogpile.cache import region as dogpile_region
@@ -28,10 +30,24 @@ _LARGEST_GROUP = 1000
 _LISTS = 'assignments: lists'
 _PROJECTS = 'assignments: projects'
 _SCOPES = ('project_id', 'domain_id', 'system')
+# Of an id with these characters, databases find other spellings only in case.
+_PLAIN = re.compile('[0-9A-Za-z_.@-]+')
 
 
-def _id_of(user_or_group_id: str) -> str:
-    return f'assignments: {user_or_group_id}'
+def _names_of(actor_ids: Collection[str]) -> list[str] | None:
+    """Names of the ids of users and groups, the same for each spelling.
+
+    A change concerns a user whose id the database takes for equal to the given
+    one, by its collation.
+
+    :returns: None if an id may have any spelling
+    """
+    names = [
+        f'assignments: {one.lower()}'
+        for one in actor_ids
+        if _PLAIN.fullmatch(one)
+    ]
+    return names if len(names) == len(actor_ids) else None
 
 
 def kept_by_user(
@@ -64,10 +80,13 @@ def _ids(arguments: dict[str, Any]) -> tuple[str, ...]:
     user_id = arguments.get('user_id') or arguments.get('trustor_id')
     if not user_id or arguments.get('include_names'):
         return (_LISTS,)
-    ids = tuple(map(_id_of, (user_id, *arguments.get('group_ids', ()))))
+    ids = _names_of((user_id, *arguments.get('group_ids', ())))
+    if ids is None:
+        # Renewed by each change.
+        return (_LISTS,)
     is_of_one_scope = any(map(arguments.get, _SCOPES))
     if is_of_one_scope and not arguments.get('include_subtree'):
-        return ids
+        return tuple(ids)
     return (*ids, _PROJECTS)
 
 
@@ -135,7 +154,7 @@ def _drop(
 ) -> None:
     def names() -> list[str] | None:
         actor_ids = list_actors()
-        return actor_ids and [_id_of(one) for one in actor_ids]
+        return actor_ids and _names_of(actor_ids)
 
     after_write.invalidate(_Part(_manager(region), names))
 

@@ -48,5 +48,7 @@ def _read(trust_id: str) -> dict[str, Any]:
 
 
 def invalidate(trust_id: str) -> None:
-    """Discard the cached trust, after it was deleted."""
-    _read.invalidate(trust_id)
+    """Discard the cached trust, which is about to be deleted."""
+    # A database may find it by an id in another case.
+    trust = PROVIDERS.trust_api.driver.get_trust(trust_id)
+    _read.invalidate(trust['id'])

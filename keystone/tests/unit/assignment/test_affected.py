@@ -396,6 +396,31 @@ class Process(cache_base.Process):
             affected.drop(self.region, user_id)
 
 
+class SpellingTests(cache_base.CacheTestCase):
+    """A database may find a user by an id that is spelled otherwise."""
+
+    def drop(self, read, dropped):
+        """What is read for a user, and for another, after a change."""
+        process = Process(self, uuid.uuid4().hex)
+        self.write('old')
+        self.assertEqual(['old'] * 2, list(map(process.read, (read, 'else'))))
+        self.write('new')
+        process.change(dropped)
+        return process.read(read), process.read('else')
+
+    def test_case(self):
+        self.assertEqual(('new', 'old'), self.drop('abc', 'ABC'))
+        self.assertEqual(('new', 'old'), self.drop('ABC', 'abc'))
+
+    def test_other_characters(self):
+        for other in ('abc ', '\u00e1bc', 'a\u200bbc'):
+            self.assertEqual(('new', 'new'), self.drop('abc', other))
+            self.assertEqual(('new', 'old'), self.drop(other, 'abc'))
+
+    def test_other_user(self):
+        self.assertEqual(('old', 'old'), self.drop('abc', 'abd'))
+
+
 class FailureTests(cache_base.CacheTestCase):
     """The id of a user is on a server that fails."""
 

@@ -43,6 +43,21 @@ class TrustTests(base.WriteOrderTestCase):
 
         self.assertEnded()
 
+    def test_deleted_by_its_id_in_upper_case(self):
+        """Some databases find it."""
+
+        def in_lower_case(function, trust_id, *args, **kwargs):
+            return function(trust_id.lower(), *args, **kwargs)
+
+        driver = self.api.driver
+        with (
+            self.replaced(driver, 'get_trust', in_lower_case),
+            self.replaced(driver, 'delete_trust', in_lower_case),
+        ):
+            self.api.delete_trust(self.trust_id.upper())
+
+        self.assertEnded()
+
     def test_error_after_the_write(self):
         def write_then_fail(write, *args):
             self.elsewhere(self.validate, self.token)
