@@ -22,6 +22,7 @@ import sqlalchemy
 from keystone.common.cache import after_write
 from keystone.common import provider_api
 from keystone.common import sql
+from keystone import exception
 
 PROVIDERS = provider_api.ProviderAPIs
 
@@ -29,7 +30,6 @@ PROVIDERS = provider_api.ProviderAPIs
 _LARGEST_GROUP = 1000
 _LISTS = 'assignments: lists'
 _PROJECTS = 'assignments: projects'
-_SCOPES = ('project_id', 'domain_id', 'system')
 # Of an id with these characters, databases find other spellings only in case.
 _PLAIN = re.compile('[0-9A-Za-z_.@-]+')
 
@@ -84,10 +84,31 @@ def _ids(arguments: dict[str, Any]) -> tuple[str, ...]:
     if ids is None:
         # Renewed by each change.
         return (_LISTS,)
-    is_of_one_scope = any(map(arguments.get, _SCOPES))
-    if is_of_one_scope and not arguments.get('include_subtree'):
-        return tuple(ids)
-    return (*ids, _PROJECTS)
+    return tuple(ids) if _is_of_one_scope(arguments) else (*ids, _PROJECTS)
+
+
+def _is_of_one_scope(arguments: dict[str, Any]) -> bool:
+    """Whether changes of other projects and domains do not matter."""
+    if arguments.get('system'):
+        # Otherwise, it is ignored.
+        return arguments['system'] == 'all' and not arguments.get('effective')
+    project_id = arguments.get('project_id')
+    if project_id:
+        return not arguments.get('include_subtree') and _exists(project_id)
+    return bool(arguments.get('domain_id'))
+
+
+def _exists(project_id: str) -> bool:
+    """Whether a project exists, from the cache.
+
+    The deletion of a project does not invalidate the roles on others. Those on
+    the project itself, whose key has no id of projects, are not found again.
+    """
+    try:
+        PROVIDERS.resource_api.get_project(project_id)
+        return True
+    except exception.ProjectNotFound:
+        return False
 
 
 def drop(

@@ -17,6 +17,7 @@ from keystone.assignment import affected
 from keystone.common import cache
 from keystone.common import provider_api
 from keystone.common import sql
+from keystone import exception
 from keystone.identity.backends import sql_model
 from keystone.tests import unit
 from keystone.tests.unit.backend import core_ldap
@@ -203,13 +204,80 @@ class AffectedTests(test_v3.RestfulTestCase):
         change()
         self.assertFalse(self.roles(self.user_id)[1])
 
-    def test_inherited_on_a_new_project(self):
+    def listed(self, **arguments):
+        """The projects on which a user has roles."""
+        found, _was_read = self.read(
+            PROVIDERS.assignment_api.list_role_assignments,
+            user_id=self.user_id,
+            **arguments,
+        )
+        return {one.get('project_id') for one in found}
+
+    def test_deleted_project(self):
+        """It has no roles any more."""
+        ref = unit.new_project_ref(domain_id=self.domain_id)
+        PROVIDERS.resource_api.create_project(ref['id'], ref)
+        user_id, project_id = self.user_id, ref['id']
+        PROVIDERS.assignment_api.create_grant(
+            self.role_id, user_id=user_id, project_id=project_id
+        )
+        api = PROVIDERS.assignment_api
+        roles = (
+            api.get_roles_for_user_and_project,
+            api.get_roles_for_trustor_and_project,
+        )
+        for get_roles in roles:
+            self.assertIn(self.role_id, get_roles(user_id, project_id))
+        for is_effective in (None, True):
+            self.assertEqual(
+                {project_id},
+                self.listed(project_id=project_id, effective=is_effective),
+            )
+        # Not a scope that exists: it is ignored.
+        self.assertIn(project_id, self.listed(system='other'))
+
+        PROVIDERS.resource_api.delete_project(project_id)
+
+        for get_roles in roles:
+            self.assertRaises(
+                exception.ProjectNotFound,
+                self.read,
+                get_roles,
+                user_id,
+                project_id,
+            )
+        self.assertEqual(set(), self.listed(project_id=project_id))
+        self.assertRaises(
+            exception.ProjectNotFound,
+            self.listed,
+            project_id=project_id,
+            effective=True,
+        )
+        self.assertNotIn(project_id, self.listed(system='other'))
+
+    def grant_on_domain(self):
         PROVIDERS.assignment_api.create_grant(
             self.extra['id'],
             user_id=self.user_id,
             domain_id=self.domain_id,
             inherited_to_projects=True,
         )
+
+    def test_effective_system_roles(self):
+        """The scope is ignored."""
+        self.grant_on_domain()
+        ref = unit.new_project_ref(domain_id=self.domain_id)
+        before = self.listed(effective=True, system='all')
+        self.assertIn(self.project_id, before)
+
+        PROVIDERS.resource_api.create_project(ref['id'], ref)
+
+        self.assertEqual(
+            before | {ref['id']}, self.listed(effective=True, system='all')
+        )
+
+    def test_inherited_on_a_new_project(self):
+        self.grant_on_domain()
         ref = unit.new_project_ref(
             domain_id=self.domain_id, parent_id=self.project_id
         )
@@ -380,14 +448,14 @@ class Process(cache_base.Process):
         affected.kept_by_user(self.region)
 
         @cache.get_memoization_decorator('role', region=self.region)
-        def roles(user_id, project_id):
+        def roles(user_id, domain_id):
             return test.database['key']
 
         self.roles = roles
 
     def read(self, user_id):
         self.begin()
-        return self.roles(user_id, 'project')
+        return self.roles(user_id, 'domain')
 
     def change(self, *user_ids):
         """Drop the roles of users, as a request does."""
