@@ -383,9 +383,7 @@ class Records:
         now, keys = time.time(), self._current_keys()
         with facts.tracing() as trace:
             token = PROVIDERS.token_provider_api._validate_token(wanted.token)
-            PROVIDERS.token_provider_api._is_valid_token(token)
-            shown = answer_text.render(token)
-            made = _record_of(trace, token, shown, now)
+            made = _record_of(trace, token, None, now)
             return self._keep(wanted, keys, trace, *made)
 
     def issuing(self) -> contextlib.AbstractContextManager[Callable]:
@@ -586,14 +584,17 @@ def _revoked(replica: Any, record: records.Record, stamp: Any) -> str | None:
 
 
 def _record_of(
-    trace: facts.Trace, token: Any, shown: dict[str, Any], now: float
+    trace: facts.Trace, token: Any, shown: dict[str, Any] | None, now: float
 ) -> tuple[records.Record, records.Catalog | None]:
     """Create the record of a token in its trace.
 
-    :param shown: the token as rendered in the trace
+    :param shown: the token as rendered in the trace; None to render it
     :param now: seconds since the epoch, before anything was read
     """
+    PROVIDERS.token_provider_api._is_valid_token(token)
     _demand_plain(token)
+    if shown is None:
+        shown = answer_text.render(token)
     revocation = _revocation_values(token)
     return records.make(trace, token, shown, revocation, now)
 
