@@ -16,7 +16,6 @@ import contextvars
 import functools
 import hashlib
 import math
-import pickle  # nosec: only written
 import time
 from typing import Any
 from typing import NamedTuple
@@ -175,13 +174,11 @@ def apart(function: Any) -> Any:
     return wrapper
 
 
-def fingerprint(stored: Any) -> bytes:
+def fingerprint(stored: bytes) -> bytes:
     """Compute the fingerprint of a stored value.
 
     :param stored: value in a :class:`keystone.common.cache.stores.Store`
     """
-    if not isinstance(stored, bytes):
-        stored = pickle.dumps(stored)
     return hashlib.blake2b(stored, digest_size=_FINGERPRINT).digest()
 
 

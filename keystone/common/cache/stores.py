@@ -23,7 +23,6 @@ import zlib
 from dogpile.cache import api
 from dogpile.cache.backends import memcached
 from dogpile.cache.backends import memory
-from dogpile.cache.backends import null
 from dogpile.cache.backends import redis
 from dogpile.cache import proxy
 from dogpile.cache import region as dogpile_region
@@ -404,10 +403,6 @@ class ProcessStore(BackendStore):
             super().delete(key)
 
 
-class NoStore(BackendStore):
-    """Stores nothing: caching is disabled."""
-
-
 _stores: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
@@ -423,8 +418,6 @@ def of(region: dogpile_region.CacheRegion) -> Store:
 
 
 def _make(backend: api.CacheBackend) -> Store:
-    if isinstance(backend, null.NullBackend):
-        return NoStore(backend)
     if isinstance(
         backend, (memory.MemoryBackend, dictionary.DictCacheBackend)
     ):
