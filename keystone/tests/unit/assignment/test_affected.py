@@ -6,7 +6,6 @@ import threading
 import uuid
 
 import fixtures
-import ldap
 from oslo_context import context as oslo_context
 from oslo_utils import timeutils
 import sqlalchemy
@@ -20,11 +19,10 @@ from keystone.common import sql
 from keystone import exception
 from keystone.identity.backends import sql_model
 from keystone.tests import unit
-from keystone.tests.unit.backend import core_ldap
+from keystone.tests.unit.assignment import directory
 from keystone.tests.unit.cache import base as cache_base
 from keystone.tests.unit.cache import memcached_server
 from keystone.tests.unit import fakeldap
-from keystone.tests.unit.ksfixtures import ldapdb
 from keystone.tests.unit import test_v3
 
 PROVIDERS = provider_api.ProviderAPIs
@@ -377,44 +375,20 @@ class AffectedTests(test_v3.RestfulTestCase):
         self.assertIn(self.extra['id'], self.roles(self.user_id)[0])
 
 
-class DirectoryTests(
-    core_ldap.BaseBackendLdapIdentitySqlEverythingElse, unit.TestCase
-):
+class DirectoryTests(directory.DirectoryTestCase):
     """Groups of a directory, which do not tell who was a member."""
 
     def setUp(self):
-        self.useFixture(ldapdb.LDAPDatabase())
         super().setUp()
-        self.group = PROVIDERS.identity_api.create_group(
-            unit.new_group_ref(domain_id=self.domain_default['id'])
-        )
         self.grant = {
             'group_id': self.group['id'],
             'project_id': self.project_bar['id'],
         }
-        self.driver = PROVIDERS.identity_api.driver
-        PROVIDERS.identity_api.add_user_to_group(
-            self.user_foo['id'], self.group['id']
-        )
 
     def roles(self):
         oslo_context.RequestContext(overwrite=True)
         return PROVIDERS.assignment_api.get_roles_for_user_and_project(
             self.user_foo['id'], self.project_bar['id']
-        )
-
-    def leave(self):
-        """Remove the user from the group, past Keystone."""
-        connection = self.driver.group.get_connection()
-        connection.modify_s(
-            self.driver.group.get(self.group['id'])['dn'],
-            [
-                (
-                    ldap.MOD_DELETE,
-                    self.driver.group.member_attribute,
-                    [self.driver.user.get(self.user_foo['id'])['dn']],
-                )
-            ],
         )
 
     def test_member_who_has_left(self):

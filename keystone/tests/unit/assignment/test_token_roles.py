@@ -7,7 +7,6 @@ import http.client
 import re
 
 import freezegun
-import ldap
 from oslo_context import context as oslo_context
 from oslo_utils import fixture as oslo_fixture
 from oslo_utils import timeutils
@@ -18,12 +17,11 @@ from keystone.common import provider_api
 from keystone.common import sql
 from keystone import exception
 from keystone.identity.backends import sql_model
+from keystone.models import token_model
 from keystone.tests import unit
+from keystone.tests.unit.assignment import directory
 from keystone.tests.unit.assignment import trusts
-from keystone.tests.unit.backend import core_ldap
 from keystone.tests.unit.federation import signed_in
-from keystone.tests.unit import ksfixtures
-from keystone.tests.unit.ksfixtures import ldapdb
 from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit import test_v3
 
@@ -207,54 +205,27 @@ class ExpiringMembershipTests(TokenRolesTestCase):
         self.assertEqual(both, self.roles(self.token)[0])
 
 
-class DirectoryTests(
-    core_ldap.BaseBackendLdapIdentitySqlEverythingElse, unit.TestCase
-):
+class DirectoryTests(directory.DirectoryTestCase):
     """Users and groups in a directory, which changes on its own."""
 
-    def setUp(self):
-        self.useFixture(ldapdb.LDAPDatabase())
-        super().setUp()
-        self.useFixture(
-            ksfixtures.KeyRepository(
-                self.config_fixture,
-                'fernet_tokens',
-                self.config_fixture.conf.fernet_tokens.max_active_keys,
-            )
-        )
-        self.useFixture(shared_cache.SharedCache(self.config_fixture))
-
-    def roles(self, token):
+    def roles(self):
         oslo_context.RequestContext(overwrite=True)
-        model = PROVIDERS.token_provider_api.validate_token(token.id)
-        return {role['id'] for role in model.roles}
+        token = token_model.TokenModel()
+        token.user_id, token.system = self.user_foo['id'], 'all'
+        return {role['id'] for role in token.roles}
 
     def test_membership_removed(self):
-        user, own, of_group = self.user_foo['id'], *map(self.new_role, 'ab')
-        group = PROVIDERS.identity_api.create_group(
-            unit.new_group_ref(domain_id=self.domain_default['id'])
+        own, of_group = self.role_admin['id'], self.role_member['id']
+        PROVIDERS.assignment_api.create_system_grant_for_user(
+            self.user_foo['id'], own
         )
-        PROVIDERS.assignment_api.create_system_grant_for_user(user, own)
         PROVIDERS.assignment_api.create_system_grant_for_group(
-            group['id'], of_group
+            self.group['id'], of_group
         )
-        driver = PROVIDERS.identity_api.driver
-        driver.add_user_to_group(user, group['id'])
-        token = PROVIDERS.token_provider_api.issue_token(
-            user, ['password'], system='all'
-        )
-        self.assertEqual({own, of_group}, self.roles(token))
+        self.assertEqual({own, of_group}, self.roles())
 
-        with driver.group.get_connection() as connection:
-            connection.modify_s(
-                driver.group._id_to_dn(group['id']),
-                [(ldap.MOD_DELETE, 'member', driver.user._id_to_dn(user))],
-            )
-        self.assertEqual({own}, self.roles(token))
-
-    def new_role(self, name):
-        ref = unit.new_role_ref(name=name)
-        return PROVIDERS.role_api.create_role(ref['id'], ref)['id']
+        self.leave()
+        self.assertEqual({own}, self.roles())
 
 
 class OnceTests(TokenRolesTestCase):
