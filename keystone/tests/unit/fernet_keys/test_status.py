@@ -174,7 +174,7 @@ class OwnerTests(command_base.CommandTestCase):
         os.mkdir(self.secret, 0o700)
         self.shadow = os.path.join(self.secret, 'shadow')
         with open(self.shadow, 'w') as file:
-            file.write('{"nodes": {"a": {"until": 9e9}}}')
+            file.write('{"nodes": {"a-node-of-root": {"until": 9e9}}}')
         os.chmod(self.shadow, 0o600)
         self.before = self.seen()
 
@@ -220,7 +220,7 @@ class OwnerTests(command_base.CommandTestCase):
         ):
             code, out = self.manage(*words)
             self.assertEqual(self.before, self.seen(), words)
-            self.assertNotIn('9e9', out)
+            self.assertNotIn('a-node-of-root', out)
             if words != ('fernet_rotate',):
                 self.assertIn(code, (3, 4), words)
                 self.assertRegex(out, 'Permission denied|symbolic links')
