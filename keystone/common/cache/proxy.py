@@ -40,8 +40,9 @@ LOG = log.getLogger(__name__)
 
 # The version of a placeholder, not used by dogpile.cache.
 _PLACEHOLDER = 0
-# Seconds within which a leased value must be stored.
-_LEASE = 10
+# Seconds within which a leased value must be stored. With a distant database,
+# effective roles take more than ten.
+_LEASE = 60
 # Maximum number of leases held by a thread.
 _HELD = 100
 

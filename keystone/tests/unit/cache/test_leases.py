@@ -205,3 +205,18 @@ class PyMemcacheTests(_Leases, base.CacheTestCase):
 
 class MemcachePoolTests(_Leases, base.CacheTestCase):
     backend = 'oslo_cache.memcache_pool'
+
+
+class LongReadTests(base.CacheTestCase):
+    backend = 'dogpile.cache.memory'
+
+    def test_value_that_is_read_for_long(self):
+        one = self.process()
+
+        def wait():
+            self.now += 45
+
+        self.after_read.append(wait)
+        one.read()
+        self.write('new')
+        self.assertEqual('old', one.read())
