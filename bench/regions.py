@@ -35,12 +35,12 @@ TITLE = 'Response times with nodes in distant regions'
 CASES = ('uniform', 'hierarchical')  # the first one by default
 DELAYS = {'small': (0,), 'full': (0, 100, 300)}  # milliseconds
 _HIERARCHICAL = (150,)
-# What a round runs of each request, and the rounds without a delay.
+# What a round runs of each request, and the rounds without a delay. With one,
+# there is a third of them.
 LOADS = {
     'small': {'light': rally.Amount(2, 1, 2), 'high': rally.Amount(10, 10, 1)},
     'full': {'light': rally.Amount(3, 1, 6), 'high': rally.Amount(10, 10, 6)},
 }
-_FAR_ROUNDS = 2  # with a delay, at most
 # Otherwise, it would be random which of the few requests reads values again
 # that have expired during a run, which takes more than an hour with a delay.
 _OPTIONS = {'cache': {'expiration_time': '86400'}}
@@ -183,7 +183,7 @@ def _rounds(scale, sides, rallies, about, found):
     *_, delay = about
     requests = *TOKENS, *rally.SCENARIOS
     for name, amount in LOADS[scale].items():
-        count = min(amount.rounds, _FAR_ROUNDS) if delay else amount.rounds
+        count = max(1, amount.rounds // 3) if delay else amount.rounds
         for request, side in rig.rounds(sides, range(count), requests):
             found.measure(
                 side, (*about, name, request), measure,

@@ -105,7 +105,7 @@ class RegionsTestCase(testtools.TestCase):
                 side.cluster.lengthen.mock_calls,
             )
         # First, and after each run of the scenario that leaves roles.
-        self.assertEqual(2 * (1 + 2 * (2 + 1)), len(self.cleaned))
+        self.assertEqual(2 * (1 + (2 + 1) + (1 + 1)), len(self.cleaned))
         lines = regions.text(points).splitlines()
         self.assertEqual(2 + 2 * 40, len(lines))
         self.assertRegex(
