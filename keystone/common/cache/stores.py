@@ -51,6 +51,11 @@ _COMPRESSED = 8
 # Seconds for which failed servers are bypassed.
 _REST = 2
 
+# Commands that may be executed twice. A second `add` or `cas` would be refused
+# because of the first one, and a second `set` of a region id could restore it,
+# with its values, after another process has replaced it.
+_REPEATABLE = frozenset(('delete', 'get_many', 'gets'))
+
 # Seconds between two removals of expired values in a process.
 _SWEEP = 30
 
@@ -195,18 +200,7 @@ class MemcachedStore(Store):
         after_fork.call(self._connect)
 
     def _connect(self) -> None:
-        self._clients = {
-            url: _pymemcache.PooledClient(
-                _pymemcache.normalize_server_spec(url),
-                serde=_RawBytes(),
-                connect_timeout=self._timeout,
-                timeout=self._timeout,
-                no_delay=True,
-                tls_context=self._tls,
-                allow_unicode_keys=False,
-            )
-            for url in self._urls
-        }
+        self._clients = {url: self._client(url) for url in self._urls}
         self._breakers = {
             url: CircuitBreaker(
                 refusals=(
@@ -219,11 +213,32 @@ class MemcachedStore(Store):
         }
         self._only = self._urls[0] if len(self._urls) == 1 else None
 
+    def _client(self, url: str) -> Any:
+        return _pymemcache.PooledClient(
+            _pymemcache.normalize_server_spec(url),
+            serde=_RawBytes(),
+            connect_timeout=self._timeout,
+            timeout=self._timeout,
+            no_delay=True,
+            tls_context=self._tls,
+            allow_unicode_keys=False,
+        )
+
     def _ask(self, name: str, key: str, *args: Any) -> Any:
         url = self._only or self._server_of(key)
-        return self._breakers[url].call(
-            getattr(self._clients[url], name), key, *args
-        )
+        return self._breakers[url].call(self._run, url, name, key, *args)
+
+    def _run(self, url: str, name: str, *args: Any) -> Any:
+        """Execute a command, again if its connection was closed."""
+        try:
+            return getattr(self._clients[url], name)(*args)
+        except (ConnectionError, _exceptions.MemcacheUnexpectedCloseError):
+            # A server that is restarted closes all connections of the pool.
+            # Those in use by other threads are left to them.
+            self._clients[url] = self._client(url)
+            if name not in _REPEATABLE:
+                raise
+        return getattr(self._clients[url], name)(*args)
 
     def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
         by_server: dict[str, list[str]] = {}
@@ -234,8 +249,9 @@ class MemcachedStore(Store):
                 by_server.setdefault(self._server_of(key), []).append(key)
         found: dict[str, Any] = {}
         for url, wanted in by_server.items():
-            client = self._clients[url]
-            found.update(self._breakers[url].call(client.get_many, wanted))
+            found.update(
+                self._breakers[url].call(self._run, url, 'get_many', wanted)
+            )
         return [found.get(key) for key in keys]
 
     def add(self, key: str, stored: bytes, seconds: int) -> bool:

@@ -16,12 +16,13 @@ class MemcachedServer(fixtures.Fixture):
 
     ``items`` is what it holds: ``{key: (flags, expiry, value)}`` with the
     expiry as the client gave it, in seconds. ``takes`` is false while it
-    refuses to write.
+    refuses to write. ``answers`` is false while it closes the connection after
+    a write.
     """
 
     def _setUp(self):
         self.items = {}
-        self.takes = True
+        self.takes = self.answers = True
         self.commands = []
         self.lock = threading.Lock()
         self._connections = set()
@@ -110,6 +111,8 @@ class _Handler(socketserver.StreamRequestHandler):
             answer = is_right()
             if answer == b'STORED':
                 self._memcached.items[key] = (int(flags), int(expiry), value)
+        if not self._memcached.answers:
+            raise ConnectionAbortedError
         self.wfile.write(answer + b'\r\n')
 
     def _set(self, key, flags, expiry, size, *_noreply):

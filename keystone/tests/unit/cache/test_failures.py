@@ -119,6 +119,15 @@ class _Failures:
         self.assertEqual('new', one.read())
         self.assertEqual(one.region_id(), other.region_id())
 
+    def test_server_was_restarted(self):
+        one = self.process()
+        one.read()
+        self.server.stop()
+        self.server.start()
+        self.write('new')
+        # The value is still there.
+        self.assertEqual('old', one.read())
+
     def test_server_is_gone(self):
         one = self.process()
         one.read()
@@ -155,6 +164,56 @@ class PyMemcacheTests(_Failures, base.CacheTestCase):
 
 class MemcachePoolTests(_Failures, base.CacheTestCase):
     backend = 'oslo_cache.memcache_pool'
+
+
+class ConnectionTests(base.CacheTestCase):
+    """Connections that the server closes."""
+
+    def setUp(self):
+        super().setUp()
+        self.store = stores.of(self.process().region)
+
+    def connect(self, number):
+        """Let threads store a value at the same time."""
+        threads = [
+            threading.Thread(target=self.store.set, args=('key', b'a', 0))
+            for _ in range(number)
+        ]
+        self.server.commands.clear()
+        with self.server.lock:
+            for thread in threads:
+                thread.start()
+            while len(self.server.commands) < number:
+                time.sleep(0.01)
+        for thread in threads:
+            thread.join()
+
+    def test_all(self):
+        self.connect(3)
+        self.server.stop()
+        self.server.start()
+        for _ in range(3):
+            self.assertEqual([b'a'], self.store.get_many(['key']))
+
+    def test_deletion_is_repeated(self):
+        self.connect(2)
+        self.server.stop()
+        self.server.start()
+        self.store.delete('key')
+        self.assertEqual({}, self.server.items)
+
+    def test_other_writes_are_not(self):
+        self.server.answers = False
+        for name, *args in (
+            ('add', b'a', 0),
+            ('set', b'a', 0),
+            ('replace', b'a', b'b', 0),
+        ):
+            self.assertRaises(
+                stores.Unavailable, getattr(self.store, name), 'key', *args
+            )
+            self.now += PAUSE
+        self.assertEqual(['add', 'set', 'gets', 'cas'], self.server.commands)
 
 
 class ThreadsTests(base.CacheTestCase):
