@@ -5,7 +5,8 @@
 Stock resolves them from the database for each token that it validates. Here,
 their ids are cached in the region of computed assignments, and invalidated by
 the changes that they depend on. Group memberships that change without a write
-to Keystone are not: the roles of such users on the system are not cached.
+to Keystone are not: the roles of such users on the system are not cached, and
+on a project or domain not for longer than in stock.
 """
 
 from collections.abc import Callable
@@ -58,7 +59,7 @@ def cached(*names: str) -> Callable:
     """
 
     def decorate(resolve: Callable[[Any], list[dict]]) -> Callable:
-        def role_ids(user_id, group_ids, project_id, domain_id, system):
+        def role_ids(user_id, group_ids, project_id, domain_id, system, own):
             token = types.SimpleNamespace(
                 user_id=user_id,
                 federated_groups=[{'id': group_id} for group_id in group_ids],
@@ -69,6 +70,9 @@ def cached(*names: str) -> Callable:
             roles = resolve(token)
             if system and _memberships_change(user_id):
                 return None
+            if _own_roles(token) != own:
+                # Read anew in between.
+                return None
             return [role['id'] for role in roles]
 
         role_ids.__name__ = resolve.__name__  # in the key
@@ -78,7 +82,8 @@ def cached(*names: str) -> Callable:
         def wrapper(token: Any) -> list[dict]:
             group_ids = [group['id'] for group in token.federated_groups or ()]
             scope = (token.project_id, token.domain_id, token.system)
-            found = cached_ids(token.user_id, group_ids, *scope)
+            own = _own_roles(token)
+            found = cached_ids(token.user_id, group_ids, *scope, own)
             if found is None:
                 return resolve(token)
             roles = map(PROVIDERS.role_api.get_role, found)
@@ -89,6 +94,24 @@ def cached(*names: str) -> Callable:
         return wrapper
 
     return decorate
+
+
+def _own_roles(token: Any) -> list[str]:
+    """Ids of the roles of a user on a project or domain, as stock caches them.
+
+    They are part of the key of the roles computed from them: otherwise, a
+    membership that has ended would count for two cache times.
+    """
+    assignments, roles = PROVIDERS.assignment_api, []
+    if token.project_id:
+        roles = assignments.get_roles_for_user_and_project(
+            token.user_id, token.project_id
+        )
+    elif token.domain_id:
+        roles = assignments.get_roles_for_user_and_domain(
+            token.user_id, token.domain_id
+        )
+    return sorted(roles)
 
 
 def _memberships_change(user_id: str) -> bool:

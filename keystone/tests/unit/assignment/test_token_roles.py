@@ -5,7 +5,10 @@
 import datetime
 import http.client
 import re
+import time
+import types
 
+import fixtures
 import freezegun
 from oslo_context import context as oslo_context
 from oslo_utils import fixture as oslo_fixture
@@ -51,6 +54,30 @@ class TokenRolesTestCase(test_v3.RestfulTestCase):
     def new_role(self):
         ref = unit.new_role_ref()
         return PROVIDERS.role_api.create_role(ref['id'], ref)['id']
+
+    def join(self, user_id, group_id):
+        """Add a user to a group for five minutes, as an identity provider."""
+        PROVIDERS.federation_api.create_idp(
+            'idp',
+            {
+                'id': 'idp',
+                'domain_id': self.domain_id,
+                'authorization_ttl': 5,
+                'enabled': True,
+            },
+        )
+        self.write(
+            _MEMBERSHIPS.insert().values(
+                user_id=user_id,
+                group_id=group_id,
+                idp_id='idp',
+                last_verified=timeutils.utcnow(),
+            )
+        )
+
+    def write(self, statement):
+        with sql.session_for_write() as session:
+            session.execute(statement)
 
     def roles(self, token_id):
         """Validate a token.
@@ -163,23 +190,7 @@ class ExpiringMembershipTests(TokenRolesTestCase):
 
     def setUp(self):
         super().setUp()
-        PROVIDERS.federation_api.create_idp(
-            'idp',
-            {
-                'id': 'idp',
-                'domain_id': self.domain_id,
-                'authorization_ttl': 5,
-                'enabled': True,
-            },
-        )
-        self.write(
-            _MEMBERSHIPS.insert().values(
-                user_id=self.user_id,
-                group_id=self.group,
-                idp_id='idp',
-                last_verified=timeutils.utcnow(),
-            )
-        )
+        self.join(self.user_id, self.group)
         PROVIDERS.assignment_api.create_system_grant_for_user(
             self.user_id, self.role_id
         )
@@ -187,10 +198,6 @@ class ExpiringMembershipTests(TokenRolesTestCase):
             self.group, self.extra
         )
         self.token = self.get_system_scoped_token()
-
-    def write(self, statement):
-        with sql.session_for_write() as session:
-            session.execute(statement)
 
     def test_it_ends_and_is_renewed(self):
         both = {self.role_id, self.extra}
@@ -342,6 +349,28 @@ class FederatedRolesTests(signed_in.SignedInMixin, TokenRolesTestCase):
         PROVIDERS.identity_api.delete_group(self.group_employees['id'])
 
         self.assertRaises(exception.NotFound, self.roles, self.token)
+
+    def test_membership_that_ends(self):
+        """Stock caches the roles of the user itself on a project."""
+        user = PROVIDERS.token_provider_api.validate_token(self.token).user_id
+        self.config_fixture.config(group='token', cache_time=300)
+        self.join(user, self.group_customers['id'])
+        self.grant(self.group_customers['id'], self.extra)
+        self.assertIn(self.extra, self.roles(self.token)[0])
+        # Stock notices it when these roles have expired.
+        self.at(400)
+        self.assertIn(self.extra, self.roles(self.token)[0])
+        self.at(620)
+        self.assertNotIn(self.extra, self.roles(self.token)[0])
+
+    def at(self, seconds):
+        """Let it be later, for caches and for what expires."""
+        now = time.time() + seconds
+        clock = types.SimpleNamespace(time=lambda: now)
+        for module in ('dogpile.cache.region', 'keystone.common.cache.proxy'):
+            self.useFixture(fixtures.MonkeyPatch(f'{module}.time', clock))
+        moment = datetime.datetime.fromtimestamp(now, datetime.timezone.utc)
+        self.useFixture(oslo_fixture.TimeFixture(moment.replace(tzinfo=None)))
 
     def test_others(self):
         self.grant(self.group_customers['id'], self.extra)
