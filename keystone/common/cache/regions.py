@@ -156,13 +156,18 @@ class Ids:
 
     def _pay(self, key: str) -> bool:
         """Write an owed id; return whether none is owed any longer."""
-        region_id = self._owed.get(key)
-        if region_id is None:
-            return True
+        with self._lock:
+            region_id = self._owed.get(key)
+            if region_id is None:
+                return True
+            # Each attempt writes another id. A failed one may have stored its
+            # id, and others values under it, before that was replaced.
+            owed = secrets.token_bytes(_RANDOM) + id_tag.read(region_id)
+            self._owed[key] = owed
         if not self._put(key, region_id):
             return False
         with self._lock:
-            if self._owed.get(key) is region_id:
+            if self._owed.get(key) is owed:
                 del self._owed[key]
         return True
 

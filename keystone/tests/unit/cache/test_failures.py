@@ -47,6 +47,19 @@ class _Failures:
         self.assertEqual('new', one.read())
         self.assertEqual('new', other.read())
 
+    def test_id_that_was_stored_without_an_answer(self):
+        one, other, another = self.process(), self.process(), self.process()
+        self.server.answers = False
+        one.invalidate()
+        self.server.answers = True
+        self.assertEqual('old', other.read())
+        self.write('new')
+        another.invalidate()
+        self.now += PAUSE
+        # It does not restore the id that both have replaced.
+        self.assertEqual('new', one.read())
+        self.assertEqual('new', other.read())
+
     def test_value_that_could_not_be_dropped(self):
         one, other = self.process(), self.process()
         one.read()
