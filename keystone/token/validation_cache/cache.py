@@ -200,7 +200,7 @@ class Records:
         if ids.fingerprint(_place(stamp_key), found[stamp_key]):
             stamp = ids.parse(found[stamp_key])
         return [
-            self._judge(one, record, name is not None, ids, prints, stamp)
+            self._judge(one, record, name and keys, ids, prints, stamp)
             for one, record, name in zip(wanted, records, names)
         ]
 
@@ -218,11 +218,15 @@ class Records:
         self,
         wanted: Wanted,
         record: Any,
-        is_shared: bool,
+        shared_by: Any,
         ids: regions.Ids,
         prints: dict[str, bytes],
         stamp: Any,
     ) -> Any:
+        """The record if it is valid, or None.
+
+        :param shared_by: the keys that sealed it; None if it is a local one
+        """
         flaw = 'unknown'
         if record is not None:
             flaw = self._flaw(record, prints, stamp)
@@ -233,9 +237,9 @@ class Records:
             self.note(f'miss: {flaw}')
             wanted.is_revoked = flaw == 'revoked'
             return None
-        if is_shared:
-            self._keep_here(wanted, record)
-        self.note('shared_hit' if is_shared else 'hit')
+        if shared_by:
+            self._keep_here(shared_by, wanted, record)
+        self.note('shared_hit' if shared_by else 'hit')
         return record
 
     def _flaw(
@@ -275,10 +279,14 @@ class Records:
             ).digest()
         return wanted.digest
 
-    def _keep_here(self, wanted: Wanted, record: records.Record) -> None:
+    def _keep_here(
+        self, keys: sealing.Keys, wanted: Wanted, record: records.Record
+    ) -> None:
         with self._lock, contextlib.suppress(ValueError):
-            # It may exceed the size of the cache.
-            self._records[self._key(wanted)] = record
+            # They may have changed since, and all records been dropped.
+            if keys is self._keys:
+                # It may exceed the size of the cache.
+                self._records[self._key(wanted)] = record
 
     def keep_caller(
         self, wanted: Wanted, record: records.Record, caller: Any
@@ -467,7 +475,7 @@ class Records:
                 self.remember_unkept(wanted)
             record.own_catalog = catalog
             return record
-        self._keep_here(wanted, record)
+        self._keep_here(keys, wanted, record)
         counters.measure(CACHE, 'entries', len(self._records))
         counters.measure(CACHE, 'bytes', self.size)
         # A catalog already known to this process is shared already.

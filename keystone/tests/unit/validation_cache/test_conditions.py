@@ -11,6 +11,7 @@ from testtools import matchers
 
 from keystone.catalog import answer_text
 from keystone.common import cache
+from keystone.common.cache import stores
 from keystone.common import fernet_utils
 from keystone.common import provider_api
 from keystone.models import revoke_model
@@ -394,6 +395,33 @@ class SealingTests(unit.TestCase):
             self.assertIsNone(self.sealer.read())
 
         self.assertIsNotNone(self.sealer.read())
+
+
+class KeyTests(base.ValidationCacheTestCase):
+    """A record falls with the key of its token."""
+
+    def test_deleted_while_its_record_is_read(self):
+        # One that needs no catalog besides the record.
+        token = self.get_unscoped_token()
+        self.ask(token, token)
+        self.cache.clear()
+        get_many = stores.ProcessStore.get_many
+        key = os.path.join(
+            self.config_fixture.conf.fernet_tokens.key_repository, '1'
+        )
+
+        def read(store, keys):
+            found = get_many(store, keys)
+            if os.path.exists(key):
+                os.unlink(key)
+                # Another request notices that.
+                self.ask(token, token)
+            return found
+
+        with fixtures.MockPatchObject(stores.ProcessStore, 'get_many', read):
+            self.ask(token, token)
+
+        self.assertNoHit(token, token, status=http.client.UNAUTHORIZED)
 
 
 class LateTests(base.ValidationCacheTestCase):
