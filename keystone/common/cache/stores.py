@@ -291,6 +291,12 @@ class RedisStore(Store):
     def __init__(self, backend: Any) -> None:
         self._backend = backend
         self._breaker = CircuitBreaker()
+        for client in (backend.reader_client, backend.writer_client):
+            # By default, newer clients repeat any command for seconds, also
+            # a write that may have been executed.
+            retry = client.get_retry()
+            if hasattr(retry, 'update_retries'):
+                retry.update_retries(0)
 
     def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
         return self._breaker.call(self._backend.reader_client.mget, keys)

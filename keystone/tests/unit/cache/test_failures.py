@@ -2,12 +2,15 @@
 
 """What the caches do while their servers fail."""
 
+import socket
 import threading
 import time
 
+from dogpile.cache import region as dogpile_region
 import fixtures
 
 from keystone.common.cache import stores
+from keystone.tests import unit
 from keystone.tests.unit.cache import base
 
 # Seconds after which servers are asked again.
@@ -227,6 +230,27 @@ class ConnectionTests(base.CacheTestCase):
             )
             self.now += PAUSE
         self.assertEqual(['add', 'set', 'gets', 'cas'], self.server.commands)
+
+
+class RedisTests(unit.BaseTestCase):
+    def test_server_that_does_not_respond(self):
+        """A command is sent once."""
+        server = socket.create_server(('127.0.0.1', 0))
+        self.addCleanup(server.close)
+        region = dogpile_region.make_region().configure(
+            'dogpile.cache.redis',
+            arguments={
+                'host': '127.0.0.1',
+                'port': server.getsockname()[1],
+                'socket_timeout': 0.1,
+            },
+        )
+        self.assertRaises(
+            stores.Unavailable, stores.of(region).set, 'key', b'a', 0
+        )
+        server.settimeout(0)
+        server.accept()[0].close()
+        self.assertRaises(BlockingIOError, server.accept)
 
 
 class ThreadsTests(base.CacheTestCase):
