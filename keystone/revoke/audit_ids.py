@@ -111,22 +111,6 @@ class AuditIds:
                 self._expire(bytes(filed[start : start + 16]), cutoff)
         return before - self._count
 
-    def latest(self):
-        """Iterate over (audit id, issued_before, revoked_at), latest first.
-
-        The writer may add and expire concurrently.
-        """
-        filed = self._filed.copy()
-        for span in sorted(filed, reverse=True):
-            ids = bytes(filed[span])
-            for start in reversed(range(0, len(ids), 16)):
-                raw = ids[start : start + 16]
-                piece = self._pieces[_piece(raw)]
-                at = _find(piece, raw)
-                if at >= 0:
-                    _raw, *times = _RECORD.unpack_from(piece, at)
-                    yield base64.urlsafe_b64encode(raw)[:22].decode(), *times
-
     def _file(self, raw, revoked_at):
         span = revoked_at // _SPAN
         if span in self._filed:

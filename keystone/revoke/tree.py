@@ -32,7 +32,6 @@ Memory
 import datetime
 import functools
 import heapq
-import itertools
 import operator
 
 from oslo_log import log
@@ -196,15 +195,6 @@ class _Calendar:
             taken += self._buckets.pop(heapq.heappop(self._starts))
         return taken
 
-    def latest(self):
-        """Iterate over the entries, latest seconds first.
-
-        The writer may file and take concurrently.
-        """
-        buckets = self._buckets.copy()
-        for start in sorted(buckets, reverse=True):
-            yield from reversed(buckets[start])
-
 
 class _Kind:
     """The events that set the same attributes."""
@@ -352,41 +342,10 @@ class RevocationTree:
 
     def __repr__(self):
         kinds = ', '.join(
-            f'{_named(attributes)}: {count}'
+            f'{" + ".join(attributes) or "no attribute"}: {count}'
             for attributes, count in self.counts().items()
         )
         return f'<{type(self).__name__} {kinds or "empty"}>'
-
-    def dump(self, limit=10):
-        """Describe the tree in human-readable form.
-
-        :param limit: number of events of each kind to show, latest first.
-        :returns: a str of several lines: for each kind the number of events,
-            followed by the events, one per line.
-        """
-        lines = [repr(self)]
-        for attributes, count in self.counts().items():
-            lines.append(f'{_named(attributes)}: {count}')
-            shown = itertools.islice(self._latest(attributes), limit)
-            shown = [f'  {_describe(*each)}' for each in shown]
-            lines += shown
-            if len(shown) < count:
-                lines.append(f'  and {count - len(shown)} more')
-        return '\n'.join(lines)
-
-    def _latest(self, attributes):
-        """Iterate over (edges, end) of one kind of event, latest first."""
-        if len(attributes) == 1 and attributes[0] in self._ids:
-            for value, *times in self._ids[attributes[0]].latest():
-                issued, revoked = (_UNIX + seconds for seconds in times)
-                end = issued << _BITS | revoked * _PER_SECOND
-                yield ((attributes[0], value),), end
-        kind = self._kinds.get(attributes)
-        for entry in kind.calendar.latest() if kind else ():
-            edges = kind.edges(entry)
-            end = self._end(edges)
-            if end != _NO_END:
-                yield edges, end
 
     def _hang(self, edges, end):
         """Set the end of a path; return whether the path is new."""
@@ -414,14 +373,10 @@ class RevocationTree:
         return known == _NO_END
 
     def _end(self, edges):
-        """The end at a path, _NO_END if no event ends there."""
+        """The end at the path of an event."""
         child = self._root
         for attribute, value in edges:
-            if type(child) is int:
-                return _NO_END
             child = child.get(attribute, value)
-            if child is None:
-                return _NO_END
         return child if type(child) is int else child.end
 
     def _cut(self, edges):
@@ -493,19 +448,6 @@ def _search(node, token, earliest):
         ends.get(role, _NO_END) >= earliest
         for role in token.get('roles') or ()
     )
-
-
-def _named(attributes):
-    return ' + '.join(attributes) or 'no attribute'
-
-
-def _describe(edges, end):
-    issued_before = _EPOCH + (end >> _BITS) * _SECOND
-    revoked_at = _EPOCH + (end & _MASK) * _MICROSECOND
-    words = [f'{attribute}={value}' for attribute, value in edges]
-    words.append(f'issued_before={issued_before.isoformat()}')
-    words.append(f'revoked_at={revoked_at.isoformat()}')
-    return ' '.join(words)
 
 
 # Each reload of the tree encounters the same event again.

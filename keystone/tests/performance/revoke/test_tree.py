@@ -122,8 +122,9 @@ class MemoryTests(unit.BaseTestCase):
             events.add(row)
         self.assertEqual(11, len(events))
         entries = sum(
-            len(list(kind.calendar.latest()))
+            len(bucket)
             for kind in events._kinds.values()
+            for bucket in kind.calendar._buckets.values()
         )
         self.assertEqual(11, entries)
 

@@ -331,31 +331,6 @@ class ReportTests(unit.BaseTestCase):
             '<RevocationTree no attribute: 1>', repr(_tree(Row()))
         )
 
-    def test_dump_shows_each_event(self):
-        self.assertEqual(
-            [
-                repr(self.events),
-                'user_id: 3',
-                '  user_id=u3 issued_before=2026-11-20T12:00:00'
-                ' revoked_at=2026-11-20T13:06:40',
-                '  user_id=u2 issued_before=2026-11-20T12:00:00'
-                ' revoked_at=2026-11-20T12:33:20',
-                '  user_id=u1 issued_before=2026-11-20T12:00:00'
-                ' revoked_at=2026-11-20T12:00:01',
-                'user_id + project_id + expires_at: 1',
-                '  user_id=u1 project_id=p expires_at=2026-11-20 12:01:00'
-                ' issued_before=2026-11-20T12:00:00'
-                ' revoked_at=2026-11-20T12:00:00',
-            ],
-            self.events.dump().splitlines(),
-        )
-
-    def test_dump_is_bounded(self):
-        lines = self.events.dump(limit=1).splitlines()
-        self.assertEqual(6, len(lines))
-        self.assertIn('user_id=u3', lines[2])
-        self.assertEqual('  and 2 more', lines[3])
-
 
 class DifferentialTests(unit.BaseTestCase):
     def _ask_all(self, quick, slow, tokens):

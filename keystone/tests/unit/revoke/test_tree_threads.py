@@ -92,7 +92,6 @@ class ConcurrentReadTests(unit.BaseTestCase):
         while not self.done.is_set():
             len(self.tree)
             repr(self.tree)
-            self.tree.dump(limit=5)
 
     def test_no_event_is_missed(self):
         jobs = [(self._read, seed) for seed in range(_READERS)]
