@@ -97,10 +97,10 @@ def named(event):
             yield name, value
 
 
-# An event without attributes matches every token. Warn once per event, since
-# a warning per check would flood the log.
+# A warning per check would flood the log.
 @functools.lru_cache(maxsize=16)
-def _warn_of_blank_event(issued_before):
+def warn_of_blank_event(issued_before):
+    """Warn of an event without attributes, once per event."""
     LOG.warning(
         'A revocation event without attributes revokes every token issued '
         'up to %s UTC.',
@@ -124,5 +124,5 @@ def matches(event, token_values):
     if event.issued_before < _whole_seconds(token_values['issued_at']):
         return False
     if blank:
-        _warn_of_blank_event(event.issued_before)
+        warn_of_blank_event(event.issued_before)
     return True

@@ -30,17 +30,13 @@ Memory
 """
 
 import datetime
-import functools
 import heapq
 import operator
 
-from oslo_log import log
 from oslo_utils import timeutils
 
 from keystone.models import revoke_matching
 from keystone.revoke import audit_ids
-
-LOG = log.getLogger(__name__)
 
 # The attributes of events, in the order of the levels.
 ATTRIBUTES = tuple(revoke_matching.CANDIDATES)
@@ -268,7 +264,7 @@ class RevocationTree:
         kind.count += 1
         kind.calendar.file(kind.entry(edges), revoked_at // _PER_SECOND)
         if not edges:
-            _warn_of_blank_event(event.issued_before)
+            revoke_matching.warn_of_blank_event(event.issued_before)
 
     def expire(self, cutoff):
         """Remove the events that were last revoked before a time.
@@ -447,14 +443,4 @@ def _search(node, token, earliest):
     return any(
         ends.get(role, _NO_END) >= earliest
         for role in token.get('roles') or ()
-    )
-
-
-# Each reload of the tree encounters the same event again.
-@functools.lru_cache(maxsize=16)
-def _warn_of_blank_event(issued_before):
-    LOG.warning(
-        'A revocation event without attributes revokes every token issued '
-        'up to %s UTC.',
-        issued_before,
     )

@@ -202,7 +202,7 @@ class MatchingTests(unit.BaseTestCase):
 
     def test_blank_event_meets_all_earlier_tokens_and_is_logged_once(self):
         log = self.useFixture(fixtures.FakeLogger())
-        revoke_matching._warn_of_blank_event.cache_clear()
+        revoke_matching.warn_of_blank_event.cache_clear()
         blank = event()
         self.assertMatch(blank, token_values(user_id='x'))
         self.assertMatch(blank, token_values(user_id='y'))
