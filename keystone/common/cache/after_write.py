@@ -28,20 +28,6 @@ def invalidate(region):
     region.invalidate_region()
 
 
-def invalidate_later(region):
-    """Invalidate a region at the end of the write, once.
-
-    Outside of a write, invalidate it immediately.
-
-    :param region: a :class:`keystone.common.cache.RegionInvalidationManager`
-    """
-    regions = _regions.get(None)
-    if regions is None:
-        region.invalidate_region()
-    else:
-        regions[region] = None
-
-
 def invalidate_again(write):
     """Decorate a function that writes.
 

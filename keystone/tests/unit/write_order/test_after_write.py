@@ -168,36 +168,3 @@ class AfterWriteTests(base.WriteOrderTestCase):
             [region.name for region in self.regions],
             self.invalidated(write, error=Failed),
         )
-
-    def later(self):
-        manager = cache.CACHE_REGION.region_invalidator._region_manager
-        after_write.invalidate_later(manager)
-
-    def test_invalidate_later_does_so_at_the_end(self):
-        @after_write.invalidate_again
-        def write():
-            self.elsewhere(self.read, cache.CACHE_REGION)
-            self.later()
-            self.database = 'new'
-            self.assertEqual(
-                'old', self.elsewhere(self.read, cache.CACHE_REGION)
-            )
-
-        write()
-
-        self.assertNew(cache.CACHE_REGION)
-
-    def test_invalidate_later_does_so_once(self):
-        def write():
-            self.later()
-            self.later()
-
-        self.assertEqual(['shared default'], self.invalidated(write))
-
-    def test_invalidate_later_outside_a_write(self):
-        self.elsewhere(self.read, cache.CACHE_REGION)
-        self.database = 'new'
-
-        self.later()
-
-        self.assertNew(cache.CACHE_REGION)
