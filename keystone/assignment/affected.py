@@ -185,7 +185,7 @@ def _manager(region: dogpile_region.CacheRegion) -> Any:
 
 
 class _Part:
-    """A part of the region, with the interface of a region manager.
+    """A part of the region, which is invalidated like all of it.
 
     :param list_names: returns the names of its ids; None for the whole region
     """
@@ -193,8 +193,7 @@ class _Part:
     def __init__(
         self, manager: Any, list_names: Callable[[], list[str] | None]
     ) -> None:
-        self.REGION_KEY_PREFIX = manager.REGION_KEY_PREFIX
-        self.is_region_key = manager.is_region_key
+        self._region_key = manager._region_key
         self._manager = manager
         self._list_names = list_names
 

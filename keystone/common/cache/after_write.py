@@ -52,7 +52,7 @@ def invalidate_again(write):
 
 
 class Value(NamedTuple):
-    """A cached value, with the interface of a region manager.
+    """A cached value, which is invalidated like a region.
 
     :param backend: deletes the value by its key
     :param key: the key, as the backend has it
@@ -60,11 +60,6 @@ class Value(NamedTuple):
 
     backend: Any
     key: str
-
-    REGION_KEY_PREFIX = ''
-
-    def is_region_key(self, key: str) -> bool:
-        return False
 
     def invalidate_region(self) -> None:
         self.backend.delete(self.key)
@@ -96,7 +91,8 @@ def _derivation(region):
     value was invalidated.
     """
     names = ('shared default', 'computed assignments', 'tokens')
+    key = getattr(region, '_region_key', '')
     for rank, name in enumerate(names):
-        if region.is_region_key(region.REGION_KEY_PREFIX + name):
+        if key.endswith(f':{name}'):
             return rank
     return 0

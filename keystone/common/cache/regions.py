@@ -312,7 +312,6 @@ class Manager:
     """
 
     def __init__(self, manager: Any) -> None:
-        self.REGION_KEY_PREFIX = manager.REGION_KEY_PREFIX
         self.is_region_key = manager.is_region_key
         self.ids = ids_of(manager._invalidation_region)
         self.name = manager._region_key.removeprefix(PREFIX)
