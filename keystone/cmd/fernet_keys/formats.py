@@ -9,20 +9,8 @@ import prettytable
 
 from keystone.cmd.revocation import monitoring
 
-_NAMES = {
-    monitoring.OK: 'OK',
-    monitoring.WARNING: 'WARNING',
-    monitoring.CRITICAL: 'CRITICAL',
-    monitoring.UNKNOWN: 'UNKNOWN',
-}
-
-
-def headline(code, words):
-    """The status line for monitoring systems.
-
-    :returns: str
-    """
-    return f'FERNET KEYS {_NAMES[code]} - {words}'
+#: What the status line starts with.
+TITLE = 'FERNET KEYS'
 
 
 def summary(figures):
@@ -32,7 +20,8 @@ def summary(figures):
     :returns: exit code, line
     """
     code = max(one['code'] for one in figures)
-    return code, headline(code, '; '.join(map(verdict, figures)))
+    words = '; '.join(map(verdict, figures))
+    return code, monitoring.line(TITLE, code, words)
 
 
 def as_table(figures):

@@ -8,28 +8,16 @@ from keystone.cmd.upgrade_checks import findings
 from keystone.common.key_history import outlook
 from keystone.common.key_history import repository
 
-_FORMATS = {
-    'table': formats.as_table,
-    'json': formats.as_json,
-    'prometheus': formats.as_prometheus,
-}
 
-
-class FernetStatus(command.Command):
+class FernetStatus(monitoring.Status):
     """Show the role of each Fernet key and whether a rotation is safe."""
 
     name = 'fernet_status'
-    wrong_arguments = monitoring.UNKNOWN
-    no_database = monitoring.UNKNOWN
+    formats = formats
 
     @classmethod
     def add_arguments(cls, parser):
-        parser.add_argument(
-            '--format',
-            choices=sorted(_FORMATS),
-            default='table',
-            help='Output format. (Default: table)',
-        )
+        super().add_arguments(parser)
         parser.add_argument(
             '--forget',
             metavar='NODE',
@@ -50,19 +38,13 @@ class FernetStatus(command.Command):
             found.append(figures.of(looked, self._credentials(one)))
         if not found:
             raise command.Stop(monitoring.UNKNOWN, 'no keys found')
-        print(_FORMATS[options.format](found))
+        print(self.text(options, found))
         return formats.summary(found)[0]
 
     def _credentials(self, one):
         if not figures.is_counted(one):
             return None
         return self.read(figures.credentials_by_key, one)
-
-    @classmethod
-    def end(cls, stop):
-        # Monitoring systems show what is on standard output.
-        print(formats.headline(stop.code, stop))
-        raise SystemExit(stop.code)
 
 
 def check(_commands):

@@ -7,6 +7,9 @@ import json
 
 import prettytable
 
+#: What the status line starts with.
+TITLE = 'REVOCATION'
+
 _EPOCH = datetime.datetime(1970, 1, 1)
 
 

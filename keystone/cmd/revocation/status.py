@@ -7,28 +7,16 @@ from keystone.cmd.revocation import formats
 from keystone.cmd.revocation import monitoring
 from keystone.cmd.revocation import output
 
-_FORMATS = {
-    'table': formats.as_table,
-    'json': formats.as_json,
-    'prometheus': formats.as_prometheus,
-}
 
-
-class RevocationStatus(command.Command):
+class RevocationStatus(monitoring.Status):
     """Show the number of revocation events and the cost of loading them."""
 
     name = 'revocation_status'
-    # A monitoring system would interpret any other code as a state.
-    wrong_arguments = monitoring.UNKNOWN
-    no_database = monitoring.UNKNOWN
+    formats = formats
 
     @classmethod
     def add_arguments(cls, parser):
-        parser.add_argument(
-            '--format',
-            choices=sorted(_FORMATS),
-            help='Output format. (Default: table)',
-        )
+        super().add_arguments(parser)
         parser.add_argument(
             '--output',
             metavar='FILE',
@@ -68,14 +56,14 @@ class RevocationStatus(command.Command):
         driver = self.driver()
         found = self.read(figures.count, driver)
         if plugin:
-            code, line = monitoring.judge(found, *limits)
-            print(line)
+            code, words = monitoring.judge(found, *limits)
+            print(monitoring.line(formats.TITLE, code, words))
             return code
         most = found['most_in_memory']
         # A worker does not load more than the limit either.
         if not options.no_load and not 0 < most < found['live']:
             found.update(self.read(figures.load, driver))
-        self._write(_FORMATS[options.format or 'table'](found), options.output)
+        self._write(self.text(options, found), options.output)
         return 0
 
     def _write(self, text, path):
@@ -88,9 +76,3 @@ class RevocationStatus(command.Command):
             raise command.Stop(
                 monitoring.UNKNOWN, f'--output {path}: {error.strerror}'
             ) from None
-
-    @classmethod
-    def end(cls, stop):
-        # Monitoring systems show what is on standard output.
-        print(monitoring.line(stop.code, stop))
-        raise SystemExit(stop.code)
