@@ -7,37 +7,30 @@ import datetime
 import math
 
 
-def count(text):
-    """Parse a positive number of events.
+def _number(kind, least):
+    """A function that parses numbers which are not smaller than another."""
 
-    :returns: int, at least 1
-    """
-    number = _number(int, text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f'{text}: must be 1 or greater')
-    return number
+    def parse(text):
+        try:
+            number = kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f'{text!r} is not a number'
+            ) from None
+        if not least <= number < math.inf:
+            raise argparse.ArgumentTypeError(
+                f'{text}: must be {least} or greater'
+            )
+        return number
 
-
-def threshold(text):
-    """Parse a non-negative number of events.
-
-    :returns: int, at least 0
-    """
-    number = _number(int, text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f'{text}: must be 0 or greater')
-    return number
+    return parse
 
 
-def seconds(text):
-    """Parse a duration.
-
-    :returns: float, seconds, at least 0
-    """
-    number = _number(float, text)
-    if not (number >= 0 and math.isfinite(number)):
-        raise argparse.ArgumentTypeError(f'{text}: must be 0 or greater')
-    return number
+#: A number of events.
+count = _number(int, 1)
+threshold = _number(int, 0)
+#: A duration.
+seconds = _number(float, 0)
 
 
 def moment(text):
@@ -54,10 +47,3 @@ def moment(text):
     if parsed.tzinfo is not None:
         parsed = parsed.astimezone(datetime.timezone.utc)
     return parsed.replace(tzinfo=None)
-
-
-def _number(kind, text):
-    try:
-        return kind(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f'{text!r} is not a number') from None
