@@ -51,12 +51,16 @@ class Progress:
 
     def note(self, words):
         """Write a separate line."""
-        self._wipe()
+        self.end()
         print(words, file=self._stream, flush=True)
 
     def end(self):
         """Remove the progress bar."""
-        self._wipe()
+        if self._width:
+            self._show('')
+            self._stream.write('\r')
+            self._stream.flush()
+            self._width = 0
 
     def _rest(self, done, rate):
         seconds = round((self._total - done) / rate)
@@ -79,10 +83,3 @@ class Progress:
         self._stream.write(f'\r{text}{padding}')
         self._stream.flush()
         self._width = len(text)
-
-    def _wipe(self):
-        if self._width:
-            self._show('')
-            self._stream.write('\r')
-            self._stream.flush()
-            self._width = 0
