@@ -7,7 +7,6 @@ import os
 import sqlalchemy
 
 from keystone.cmd.revocation import monitoring
-from keystone.common.key_history import repository as repositories
 from keystone.common import sql
 from keystone.credential.backends import sql as credential_sql
 from keystone.credential.providers import fernet as credential_fernet
@@ -104,8 +103,3 @@ def credentials_by_key(repository):
         index = indexes.get(key_hash, -1)
         numbers[index] = numbers.get(index, 0) + number
     return numbers
-
-
-def is_counted(repository):
-    """Whether a repository holds credential keys."""
-    return repository.config_group == repositories.CREDENTIALS

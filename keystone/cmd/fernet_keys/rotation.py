@@ -74,7 +74,9 @@ def _main(sections, rotate):
         return
     with contextlib.ExitStack() as stack:
         try:
-            sources = [_open(stack, one) for one in _repositories(sections)]
+            sources = [
+                _open(stack, one) for one in repositories.distinct(sections)
+            ]
             told = [figures.of(outlook.Outlook(*one)) for one in sources]
         except (OSError, ValueError) as error:
             _end(f'not rotated: {error}')
@@ -94,18 +96,9 @@ def _open(stack, one):
     return one, history, nodes.Reports(one.config_group)
 
 
-def _repositories(sections):
-    """The distinct repositories of the sections; first section's options."""
-    found = {}
-    for section in sections:
-        one = repositories.Repository(section)
-        found.setdefault(one.key_repository, one)
-    return list(found.values())
-
-
 def _record(sections):
     """Record a rotation that was not checked, if possible."""
-    for one in _repositories(sections):
+    for one in repositories.distinct(sections):
         with contextlib.suppress(OSError, ValueError):
             outlook.look(one)
 

@@ -42,7 +42,7 @@ class FernetStatus(monitoring.Status):
         return formats.summary(found)[0]
 
     def _credentials(self, one):
-        if not figures.is_counted(one):
+        if one.config_group != repository.CREDENTIALS:
             return None
         return self.read(figures.credentials_by_key, one)
 

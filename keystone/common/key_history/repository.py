@@ -99,6 +99,14 @@ def repositories():
     sections = [RECEIPTS, CREDENTIALS]
     if CONF.token.provider == 'fernet':
         sections.insert(0, TOKENS)
+    return distinct(sections)
+
+
+def distinct(sections):
+    """The distinct repositories of sections; first section's options.
+
+    :returns: list of :class:`Repository`
+    """
     found = {}
     for section in sections:
         one = Repository(section)
