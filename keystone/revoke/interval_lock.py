@@ -9,29 +9,11 @@ from oslo_log import log
 
 from keystone.common import cache
 from keystone.common.cache import counters
+from keystone.common.cache import shared
 import keystone.conf
 
 CONF = keystone.conf.CONF
 LOG = log.getLogger(__name__)
-
-# Shared backends with an atomic "set if not exists".
-_MEMCACHED = frozenset(
-    (
-        'dogpile.cache.bmemcached',
-        'dogpile.cache.memcached',
-        'dogpile.cache.pylibmc',
-        'dogpile.cache.pymemcache',
-        'oslo_cache.memcache_pool',
-    )
-)
-_REDIS = frozenset(
-    (
-        'dogpile.cache.redis',
-        'dogpile.cache.redis_sentinel',
-        'dogpile.cache.valkey',
-        'dogpile.cache.valkey_sentinel',
-    )
-)
 
 # Memcached interprets a longer time as a date.
 _LONGEST = 30 * 24 * 60 * 60
@@ -94,14 +76,14 @@ class IntervalLock:
             return True
 
     def _add(self, backend, seconds):
-        if CONF.cache.backend in _MEMCACHED:
+        if CONF.cache.backend in shared.MEMCACHED:
             client = backend.client
             # The key is also missing if the server is down.
             return (
                 bool(client.add(self._key, 'taken', seconds))
                 or client.get(self._key) is None
             )
-        if CONF.cache.backend in _REDIS:
+        if CONF.cache.backend in shared.REDIS:
             client = backend.writer_client
             return bool(client.set(self._key, 'taken', nx=True, ex=seconds))
         return True

@@ -6,23 +6,28 @@ import keystone.conf
 
 CONF = keystone.conf.CONF
 
-# Backends that all processes of a cloud can share. Others may be private to
-# the process.
-_BACKENDS = frozenset(
+#: Backends for servers of each kind.
+MEMCACHED = frozenset(
     (
         'dogpile.cache.bmemcached',
         'dogpile.cache.memcached',
         'dogpile.cache.pylibmc',
         'dogpile.cache.pymemcache',
+        'oslo_cache.memcache_pool',
+    )
+)
+REDIS = frozenset(
+    (
         'dogpile.cache.redis',
         'dogpile.cache.redis_sentinel',
         'dogpile.cache.valkey',
         'dogpile.cache.valkey_sentinel',
-        'oslo_cache.etcd3gw',
-        'oslo_cache.memcache_pool',
-        'oslo_cache.mongo',
     )
 )
+
+# Backends that all processes of a cloud can share. Others may be private to
+# the process.
+_BACKENDS = MEMCACHED | REDIS | {'oslo_cache.etcd3gw', 'oslo_cache.mongo'}
 
 
 def is_shared():
