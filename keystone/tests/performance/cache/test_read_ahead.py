@@ -2,7 +2,7 @@
 
 import fixtures
 
-from keystone.common.cache import read_ahead
+from keystone.api._shared import reading_ahead
 from keystone.tests.performance.cache import test_round_trips
 from keystone.tests.unit.credential import s3_base
 
@@ -14,7 +14,7 @@ class ReadAheadWorkTests(test_round_trips.RoundTripsMixin, s3_base.S3TestCase):
         super().setUp()
         self.useFixture(
             fixtures.MockPatchObject(
-                read_ahead, 'READ_AHEAD', read_ahead.ReadAhead()
+                reading_ahead, 'READ_AHEAD', reading_ahead.ReadAhead()
             )
         )
 

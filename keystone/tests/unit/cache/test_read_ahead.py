@@ -7,8 +7,8 @@ import http.client
 
 import fixtures
 
+from keystone.api._shared import reading_ahead
 from keystone.common import cache
-from keystone.common.cache import read_ahead
 from keystone.common.cache import request_values
 from keystone.common.cache import stores
 from keystone.tests.unit.cache import base
@@ -26,7 +26,7 @@ class ReadAheadTests(base.CacheTestCase):
         self.one = self.process()
         # Those of the process that reads ahead.
         self.patch(cache, 'CACHE_INVALIDATION_REGION', self.one.ids)
-        self.ahead = read_ahead.ReadAhead(most=3)
+        self.ahead = reading_ahead.ReadAhead(most=3)
         self.asked = []
         self.fails = False
         get_many = stores.MemcachedStore.get_many
@@ -188,9 +188,9 @@ class SignedRequestTests(test_cached.DroppedTests):
     def setUp(self):
         super().setUp()
         self.useFixture(shared_cache.SharedCache(self.config_fixture))
-        self.ahead = read_ahead.ReadAhead()
+        self.ahead = reading_ahead.ReadAhead()
         self.useFixture(
-            fixtures.MockPatchObject(read_ahead, 'READ_AHEAD', self.ahead)
+            fixtures.MockPatchObject(reading_ahead, 'READ_AHEAD', self.ahead)
         )
         self.caller = self.get_scoped_token()
         for _ in range(2):
@@ -202,7 +202,7 @@ class SignedRequestTests(test_cached.DroppedTests):
         answers = [self.ask().result['token'] for _ in range(2)]
         self.useFixture(
             fixtures.MockPatchObject(
-                read_ahead, 'READ_AHEAD', read_ahead.ReadAhead()
+                reading_ahead, 'READ_AHEAD', reading_ahead.ReadAhead()
             )
         )
         answers.append(self.ask().result['token'])
@@ -233,14 +233,14 @@ class NamesTests(test_v3.RestfulTestCase):
     def setUp(self):
         super().setUp()
         self.names = []
-        reading = read_ahead.ReadAhead.reading
+        reading = reading_ahead.ReadAhead.reading
 
         def note(ahead, name):
             self.names.append(name)
             return reading(ahead, name)
 
         self.useFixture(
-            fixtures.MockPatchObject(read_ahead.ReadAhead, 'reading', note)
+            fixtures.MockPatchObject(reading_ahead.ReadAhead, 'reading', note)
         )
 
     def log_in(self, expected_status=http.client.CREATED, **asked):
