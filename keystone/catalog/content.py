@@ -5,10 +5,10 @@
 import contextlib
 import json
 import secrets
+import sys
 
 from oslo_serialization import jsonutils
 
-from keystone.catalog import memory
 from keystone.common import utils
 import keystone.conf
 from keystone import exception
@@ -41,7 +41,7 @@ class Service:
     @property
     def size(self):
         """Estimated bytes of memory."""
-        size = memory.size_of(self._parts)
+        size = size_of(self._parts)
         return size + sum(endpoint.size for endpoint in self._endpoints)
 
     def text(self, values, visible):
@@ -84,8 +84,8 @@ class Endpoint:
     @property
     def size(self):
         """Estimated bytes of memory."""
-        return memory.size_of(self) + sum(
-            memory.size_of(getattr(self, name)) for name in self.__slots__
+        return size_of(self) + sum(
+            size_of(getattr(self, name)) for name in self.__slots__
         )
 
     def text(self, values):
@@ -154,3 +154,19 @@ class Content:
 def _parts(shown):
     """The JSON of a dict before and after the value that is the mark."""
     return jsonutils.dumps(shown).split(f'"{_MARK}"')
+
+
+def size_of(value):
+    """Estimate the size of a value and everything it contains, in bytes.
+
+    Objects contained twice count twice.
+
+    :param value: of the types that JSON has
+    :returns: int
+    """
+    size = sys.getsizeof(value)
+    if isinstance(value, dict):
+        size += sum(size_of(key) + size_of(one) for key, one in value.items())
+    elif isinstance(value, list):
+        size += sum(map(size_of, value))
+    return size

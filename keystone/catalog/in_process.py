@@ -19,7 +19,7 @@ from oslo_log import log
 from oslo_serialization import jsonutils
 
 from keystone.catalog import answer_text
-from keystone.catalog import memory
+from keystone.catalog import content
 from keystone.catalog import reading
 from keystone.common import after_fork
 from keystone.common.cache import facts
@@ -77,7 +77,7 @@ class Snapshot:
         self._endpoints = None
         if reading.has_filters():
             self._endpoints = reading.read_endpoints(driver)
-        self._size = self.content.size + memory.size_of(self._endpoints)
+        self._size = self.content.size + content.size_of(self._endpoints)
         room = CONF.catalog.in_process_size * _MIB - self._size
         if room < 0:
             LOG.warning(
