@@ -151,6 +151,7 @@ class EventReplica:
         """
         view = self._view
         now = self._clock()
+        # The clock may go back.
         if (
             view is not None
             and view.stamp == stamp
@@ -170,7 +171,26 @@ class EventReplica:
         :raises NotInMemory: the database must be queried for each token
         :raises oslo_db.exception.DBError: a query is needed, and fails
         """
-        return self._in_step(stamp).tree
+        # A sync that starts from now on includes the events of this stamp.
+        begun = self._begun
+        view = self.view_in_step(stamp)
+        if view is not None:
+            return view.copy.tree
+        self._used_at = self._clock()
+        with self._sync_lock:
+            view = self._view
+            if view is None or view.number <= begun:
+                failed, error = self._failed
+                if failed > begun:
+                    # Do not wait for the database once more.
+                    raise db_exception.DBError(error) from error
+                view = self._sync(view, stamp)
+            if self._bound and self.on_sync is not None:
+                self.on_sync()
+        if view is None:
+            raise NotInMemory
+        self._recount()
+        return (self._view or view).copy.tree
 
     def refresh(self):
         """Synchronize the copy if half of the bound is over.
@@ -222,42 +242,6 @@ class EventReplica:
             'kinds': view.copy.tree.counts(),
             'age': self._clock() - view.synced_at,
         }
-
-    def _in_step(self, stamp):
-        """The copy, after a sync if needed."""
-        # A sync that starts from now on includes the events of this stamp.
-        begun = self._begun
-        view = self._view
-        self._used_at = self._clock()
-        if self._holds(view, stamp):
-            counters.count(table_copy.CACHE, 'in_step')
-            return view.copy
-        with self._sync_lock:
-            view = self._view
-            if view is None or view.number <= begun:
-                failed, error = self._failed
-                if failed > begun:
-                    # Do not wait for the database once more.
-                    raise db_exception.DBError(error) from error
-                view = self._sync(view, stamp)
-            if self._bound and self.on_sync is not None:
-                self.on_sync()
-        if view is None:
-            raise NotInMemory
-        self._recount()
-        return (self._view or view).copy
-
-    def _holds(self, view, stamp):
-        return (
-            view is not None
-            and view.stamp == stamp
-            and view.written == self._written
-            and self._within_bound(view)
-        )
-
-    def _within_bound(self, view):
-        # Also False if the clock went back.
-        return 0 <= self._clock() - view.synced_at < self.bound
 
     def _sync(self, view, stamp):
         self._begun += 1
