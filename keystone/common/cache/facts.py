@@ -28,9 +28,6 @@ _FINGERPRINT = 16  # bytes
 #: Fingerprint of a fact that is not stored and cannot be compared.
 MISSING = b''
 
-#: Attribute of functions decorated by :func:`apart`: the original function.
-TRACED = '_traced_function'
-
 #: Prefix of the key of a fact that is a region id.
 ID = '#'
 
@@ -170,7 +167,6 @@ def apart(function: Any) -> Any:
         finally:
             trace._depth -= 1
 
-    setattr(wrapper, TRACED, function)
     return wrapper
 
 

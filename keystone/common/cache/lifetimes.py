@@ -85,8 +85,7 @@ def get_memoization_decorator(conf, region, group, expiration_group=None):
 def _key_generator(generator, cache_time):
     def for_function(namespace, function, **kwargs):
         # Keys depend on the signature of the original function.
-        function = getattr(function, facts.TRACED, function)
-        generate = generator(namespace, function, **kwargs)
+        generate = generator(namespace, function.__wrapped__, **kwargs)
 
         @functools.wraps(generate)
         def key(*args, **kwargs):
@@ -102,11 +101,7 @@ def keep_in_keys(region):
 
     :param region: a fully configured region
     """
-    region.key_mangler = _mangler(region.key_mangler)
-
-
-def _mangler(mangle):
-    """A key mangler that keeps the cache time."""
+    mangle = region.key_mangler
 
     def mangle_and_keep(key):
         mangled = mangle(key)
@@ -114,7 +109,7 @@ def _mangler(mangle):
             return Key.of(mangled, key.cache_time)
         return mangled
 
-    return mangle_and_keep
+    region.key_mangler = mangle_and_keep
 
 
 def seconds_of(region, key):
