@@ -9,8 +9,8 @@ first one, or get lost.
 
 import threading
 
-# Random bytes of an id, as in unpatched releases.
-_RANDOM = 10
+#: Random bytes of an id, as in unpatched releases.
+RANDOM = 10
 
 _notes = threading.local()
 
@@ -32,4 +32,4 @@ def of(manager):
 
 def read(region_id):
     """The tag of an id, as bytes."""
-    return region_id[_RANDOM:]
+    return region_id[RANDOM:]

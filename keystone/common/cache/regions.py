@@ -37,8 +37,6 @@ LOG = log.getLogger(__name__)
 
 PREFIX = '<<<region>>>:'
 
-# Random bytes of an id, as in upstream.
-_RANDOM = 10
 # Prefix of a tag with the id that is effective for this patch set.
 _BASE = b'='
 _NEVER = math.inf
@@ -108,42 +106,8 @@ class Ids:
 
     def write(self, name: str, note: bytes = b'') -> bytes:
         """Change the id of a region. If it cannot be stored, it is owed."""
-        return self._write(self.key(name), note)
-
-    def write_part(self, name: str) -> bool:
-        """Change the id of a part of a region.
-
-        :returns: whether it was stored; otherwise, other processes still use
-            the old one, so the region needs a new id
-        """
-        return self._put(self.key(name), secrets.token_bytes(_RANDOM))
-
-    def write_keeping_base(self, name: str) -> bytes:
-        """Change the id of a region for stock nodes, keeping the base id."""
         key = self.key(name)
-        try:
-            for _ in range(10):
-                request_values.drop(key)
-                self._count()
-                (stored,) = self.store.get_many([key])
-                value = self.parse(stored)
-                if value is None or self.fingerprint(key, stored) is None:
-                    # The previous id is unknown.
-                    break
-                region_id = (
-                    secrets.token_bytes(_RANDOM)
-                    + _BASE
-                    + base_of(value.payload)
-                )
-                new = self._packed(region_id, value.metadata['ct'])
-                if self.store.replace(key, stored, new, 0):
-                    return region_id
-        except stores.Unavailable:
-            pass
-        return self._write(key, b'')
-
-    def _write(self, key: str, note: bytes) -> bytes:
-        region_id = secrets.token_bytes(_RANDOM) + note
+        region_id = secrets.token_bytes(id_tag.RANDOM) + note
         with self._lock:
             is_known = key in self._owed
             self._owed[key] = region_id
@@ -154,6 +118,38 @@ class Ids:
             )
         return region_id
 
+    def write_part(self, name: str) -> bool:
+        """Change the id of a part of a region.
+
+        :returns: whether it was stored; otherwise, other processes still use
+            the old one, so the region needs a new id
+        """
+        return self._put(self.key(name), secrets.token_bytes(id_tag.RANDOM))
+
+    def write_keeping_base(self, name: str) -> bytes:
+        """Change the id of a region for stock nodes, keeping the base id."""
+        key = self.key(name)
+        try:
+            for _ in range(10):
+                request_values.drop(key)
+                self._count()
+                (stored,) = self.store.get_many([key])
+                value = self.parse(stored)
+                if value is None or not self._see(key, stored):
+                    # The previous id is unknown.
+                    break
+                region_id = (
+                    secrets.token_bytes(id_tag.RANDOM)
+                    + _BASE
+                    + base_of(value.payload)
+                )
+                new = self._packed(region_id, value.metadata['ct'])
+                if self.store.replace(key, stored, new, 0):
+                    return region_id
+        except stores.Unavailable:
+            pass
+        return self.write(name)
+
     def _pay(self, key: str) -> bool:
         """Write an owed id; return whether none is owed any longer."""
         with self._lock:
@@ -162,7 +158,7 @@ class Ids:
                 return True
             # Each attempt writes another id. A failed one may have stored its
             # id, and others values under it, before that was replaced.
-            owed = secrets.token_bytes(_RANDOM) + id_tag.read(region_id)
+            owed = secrets.token_bytes(id_tag.RANDOM) + id_tag.read(region_id)
             self._owed[key] = owed
         if not self._put(key, region_id):
             return False
@@ -203,20 +199,20 @@ class Ids:
                 (stored,) = self.store.get_many([key])
                 value = self.parse(stored)
                 if value is None:
-                    new = self._packed(secrets.token_bytes(_RANDOM))
+                    new = self._packed(secrets.token_bytes(id_tag.RANDOM))
                     if stored is None:
                         self.store.add(key, new, 0)
                     else:
                         self.store.replace(key, stored, new, 0)
                 elif self._see(key, stored):
                     return value.payload, True
-                elif self._put(key, secrets.token_bytes(_RANDOM)):
+                elif self._put(key, secrets.token_bytes(id_tag.RANDOM)):
                     LOG.info('Replaced an outdated id of a cache region.')
                 else:
                     break
         except stores.Unavailable:
             pass
-        return secrets.token_bytes(_RANDOM), False
+        return secrets.token_bytes(id_tag.RANDOM), False
 
     def _see(self, key: str, stored: bytes) -> bool:
         """Record the age of an id; False if it is older than one seen."""
