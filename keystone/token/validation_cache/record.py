@@ -6,7 +6,8 @@ A record is used for any caller, with and without the catalog: N callers and M
 tokens need N + M records, not N × M.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
+import dataclasses
 import datetime
 import hashlib
 import json
@@ -54,6 +55,7 @@ class Catalog:
         return self.text.replace(_GAP, project_id)
 
 
+@dataclasses.dataclass(eq=False, repr=False, slots=True)
 class Record:
     """The validation result of a token.
 
@@ -61,54 +63,39 @@ class Record:
     :param prints: the fingerprints of the facts, joined in this order
     :param made: creation time in seconds since the epoch
     :param until: expiry in seconds since the epoch
+    :param head: the response body up to the key of the catalog, or all of it
+    :param tail: the rest of the body, after the catalog
     :param revocation: values to compare with revocation events; None if it is
         not the record of a token
     :param model: the serialized token model without the token id
-    :param head: the response body up to the key of the catalog, or all of it
-    :param tail: the rest of the body, after the catalog
     :param catalog: digest of the catalog, or None
     :param project: id of the project, or None
     :param target: target of policy rules for the token
     """
 
-    __slots__ = (
-        'caller', 'catalog', 'cleared', 'head', 'keys', 'made', 'model',
-        'own_catalog', 'prints', 'project', 'revocation', 'tail', 'target',
-        'until',
-    )  # fmt: skip
+    keys: Collection[str]
+    prints: bytes
+    made: float
+    until: float
+    head: bytes
+    tail: bytes = b''
+    revocation: dict[str, Any] | None = None
+    model: bytes = b''
+    catalog: str | None = None
+    project: str | None = None
+    target: Collection[str | None] = ('', None)
 
-    def __init__(
-        self,
-        keys: Iterable[str],
-        prints: bytes,
-        made: float,
-        until: float,
-        revocation: dict[str, Any] | None,
-        model: bytes,
-        head: bytes,
-        tail: bytes,
-        catalog: str | None,
-        project: str | None,
-        target: tuple[str, str | None],
-    ) -> None:
+    #: Number of the sync up to which the token is not revoked.
+    cleared: int | None = dataclasses.field(default=None, init=False)
+    #: Credentials for policy rules, if the token was used as a caller's.
+    caller: Any = dataclasses.field(default=None, init=False)
+    #: The catalog, if record and catalog are not kept.
+    own_catalog: Catalog | None = dataclasses.field(default=None, init=False)
+
+    def __post_init__(self) -> None:
         # Records share most of them. Only plain strings can be interned.
-        self.keys = tuple(sys.intern(str(key)) for key in keys)
-        self.prints = prints
-        self.made = made
-        self.until = until
-        self.revocation = revocation
-        self.model = model
-        self.head = head
-        self.tail = tail
-        self.catalog = catalog
-        self.project = project
-        self.target = tuple(target)
-        #: Number of the sync up to which the token is not revoked.
-        self.cleared: int | None = None
-        #: Credentials for policy rules, if the token was used as a caller's.
-        self.caller: Any = None
-        #: The catalog, if record and catalog are not kept.
-        self.own_catalog: Catalog | None = None
+        self.keys = tuple(sys.intern(str(key)) for key in self.keys)
+        self.target = tuple(self.target)
 
     @property
     def size(self) -> int:
@@ -142,12 +129,10 @@ class Record:
     def packed(self) -> bytes:
         """The serialized record, for the shared cache."""
         values = {
-            name: getattr(self, name)
-            for name in (
-                'keys', 'prints', 'made', 'until', 'revocation', 'model',
-                'head', 'tail', 'catalog', 'project', 'target',
-            )
-        }  # fmt: skip
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if field.init
+        }
         return msgpackutils.dumps(values)
 
     @classmethod
@@ -162,10 +147,7 @@ def of_facts(trace: facts.Trace, now: float, head: bytes) -> Record:
     :param now: seconds since the epoch, before anything was read
     :param head: the response body
     """
-    return Record(
-        trace.facts, trace.fingerprints, now, trace.until, None, b'', head,
-        b'', None, None, ('', None),
-    )  # fmt: skip
+    return Record(trace.facts, trace.fingerprints, now, trace.until, head)
 
 
 def make(
@@ -199,10 +181,10 @@ def make(
         trace.fingerprints,
         now,
         min(trace.until, expires.timestamp()),
-        revocation,
-        model,
         head,
         tail,
+        revocation,
+        model,
         catalog and catalog.digest,
         token.project_id,
         (token.user_id, token.user['domain_id']),
