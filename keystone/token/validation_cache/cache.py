@@ -179,12 +179,13 @@ class Records:
             return [None] * len(wanted)
         ids = regions.ids_of(keystone_cache.CACHE_INVALIDATION_REGION)
         ids.settle()
-        local = [self._local(one) for one in wanted]
+        with self._lock:
+            local = [self._records.get(self._key(one)) for one in wanted]
         names = [
             sealing.name(keys, one.name) if record is None else None
             for one, record in zip(wanted, local)
         ]
-        stamp_key = _stamp_key(ids)
+        stamp_key = facts.ID + ids.key(revoke.REVOKE_REGION.name)
         found = self._ask(
             ids, (stamp_key, *filter(None, names), *_facts_of(local))
         )
@@ -267,10 +268,6 @@ class Records:
         if replica is None or stamp is None:
             return 'events'
         return _revoked(replica, record, stamp)
-
-    def _local(self, wanted: Wanted) -> Any:
-        with self._lock:
-            return self._records.get(self._key(wanted))
 
     def _key(self, wanted: Wanted) -> bytes:
         if wanted.digest is None:
@@ -551,10 +548,6 @@ def _facts_of(found: list[Any]) -> list[str]:
     return [key for record in found if record for key in record.keys]
 
 
-def _stamp_key(ids: regions.Ids) -> str:
-    return facts.ID + ids.key(revoke.REVOKE_REGION.name)
-
-
 def _place(key: str) -> str:
     """The cache key of a fact."""
     return key[1:] if key.startswith(facts.ID) else key
@@ -603,13 +596,9 @@ def _record_of(
     _demand_plain(token)
     if shown is None:
         shown = answer_text.render(token)
-    revocation = _revocation_values(token)
-    return records.make(trace, token, shown, revocation, now)
-
-
-def _revocation_values(token: Any) -> dict[str, Any]:
     values = revoke_model.build_token_values(token)
-    return {name: value for name, value in values.items() if value}
+    revocation = {name: value for name, value in values.items() if value}
+    return records.make(trace, token, shown, revocation, now)
 
 
 def _demand_plain(token: Any) -> None:
