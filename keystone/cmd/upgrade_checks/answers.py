@@ -3,7 +3,6 @@
 """Whether the validation cache is effective."""
 
 from oslo_config import cfg
-from oslo_upgradecheck import upgradecheck
 
 from keystone.cmd.upgrade_checks import cache_server
 from keystone.cmd.upgrade_checks import findings
@@ -15,14 +14,13 @@ CONF = keystone.conf.CONF
 
 def check(commands):
     if not shared.is_shared():
-        return upgradecheck.Result(
-            upgradecheck.Code.SUCCESS,
+        return findings.result(
+            (),
             'Validation results are not kept: no shared cache is configured.',
         )
     if not cache_server.keeps():
-        return upgradecheck.Result(
-            upgradecheck.Code.SUCCESS,
-            'Not checked: the cache does not return a value just stored.',
+        return findings.result(
+            (), 'Not checked: the cache does not return a value just stored.'
         )
     return findings.result(_find(), 'Validation results are kept.')
 

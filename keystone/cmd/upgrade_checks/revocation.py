@@ -27,7 +27,9 @@ def _find():
     if not CONF.revoke.max_events_in_memory:
         # Reported by the check of disabled features.
         return
-    if not _is_incremental():
+    if not isinstance(
+        PROVIDERS.revoke_api.driver, incremental.IncrementalRead
+    ):
         yield (
             findings.WARNING,
             f'[revoke] driver {CONF.revoke.driver} does not support '
@@ -69,7 +71,3 @@ def _find():
             '[revoke] prune_interval is 0: expired events accumulate unless '
             'keystone-manage revocation_prune runs regularly.',
         )
-
-
-def _is_incremental():
-    return isinstance(PROVIDERS.revoke_api.driver, incremental.IncrementalRead)

@@ -17,7 +17,7 @@ MISSES = 'misses'
 ROUND_TRIPS = 'round_trips'
 
 #: Gauges, which are not summed: sizes of an in-process cache.
-MEASURES = frozenset(('entries', 'bytes', 'shared'))
+MEASURES = frozenset(('entries', 'bytes'))
 
 _of_thread = threading.local()
 _report = None
