@@ -2,12 +2,15 @@
 
 """Worker processes that share a cache server and a database."""
 
+import socket
 import threading
 import uuid
 
+import fixtures
 from oslo_config import fixture as config_fixture
 
 from keystone.common import cache
+from keystone.common.cache import counters
 from keystone.common.cache import request_local
 from keystone.common.cache import stores
 import keystone.conf
@@ -21,6 +24,28 @@ IN_PROCESS = (
     'dogpile.cache.memory_pickle',
     'oslo_cache.dict',
 )
+
+
+class StatsdServer(fixtures.Fixture):
+    """A server that the counters are sent to; its ``socket`` gets them.
+
+    :param config: the fixture of the configuration
+    """
+
+    def __init__(self, config):
+        super().__init__()
+        self._config = config
+
+    def _setUp(self):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.addCleanup(self.socket.close)
+        self.socket.bind(('127.0.0.1', 0))
+        self.socket.settimeout(10)
+        host, port = self.socket.getsockname()
+        self._config.config(
+            group='cache_counters', statsd_host=host, statsd_port=port
+        )
+        self.addCleanup(counters.report_to, None)
 
 
 class Process:

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import socket
-
 import fixtures
 from oslo_log import log
 
@@ -19,16 +17,8 @@ class CountersTests(base.CacheTestCase):
 
     def setUp(self):
         super().setUp()
-        self.server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.addCleanup(self.server.close)
-        self.server.bind(('127.0.0.1', 0))
-        self.server.settimeout(10)
-        self.config_fixture.config(
-            group='cache_counters',
-            statsd_host='127.0.0.1',
-            statsd_port=self.server.getsockname()[1],
-        )
-        self.addCleanup(counters.report_to, None)
+        statsd = self.useFixture(base.StatsdServer(self.config_fixture))
+        self.server = statsd.socket
         self.name = 'one'
         self.process().read('other')
         self.one = self.process()

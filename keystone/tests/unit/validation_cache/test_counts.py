@@ -3,8 +3,8 @@
 import socket
 
 from keystone.common import cache
-from keystone.common.cache import counters
 from keystone.server.flask.request_processing.middleware import cache_report
+from keystone.tests.unit.cache import base as cache_base
 from keystone.tests.unit.validation_cache import base
 
 
@@ -13,16 +13,8 @@ class CountsTests(base.ValidationCacheTestCase):
 
     def setUp(self):
         super().setUp()
-        self.server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.addCleanup(self.server.close)
-        self.server.bind(('127.0.0.1', 0))
-        self.server.settimeout(10)
-        self.config_fixture.config(
-            group='cache_counters',
-            statsd_host='127.0.0.1',
-            statsd_port=self.server.getsockname()[1],
-        )
-        self.addCleanup(counters.report_to, None)
+        statsd = self.useFixture(cache_base.StatsdServer(self.config_fixture))
+        self.server = statsd.socket
         self.subject = self.get_scoped_token()
 
     def told(self, *environ, **kwargs):
