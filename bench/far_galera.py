@@ -7,7 +7,6 @@ other nodes lead to them through proxies and Unix sockets. The first node stays
 in the namespace of this program, where Keystone reaches it.
 """
 
-import contextlib
 import os
 
 from bench import line
@@ -26,15 +25,10 @@ class Node(galera.Node):
 
     def __init__(self, cluster, number, ports):
         super().__init__(cluster, number)
-        self._fixed = ports
-
-    @property
-    def ports(self):
-        """TCP ports that the other nodes reach: a list."""
-        return list(self._fixed.values())
+        self.ports = ports
 
     def _port(self, name):
-        return self._fixed[name]
+        return self.ports[name]
 
     def _account(self, program):
         return [*self.prefix, *super()._account(program)]
@@ -54,33 +48,18 @@ class Cluster(galera.Cluster):
             Node(self, number, {name: free.pop() for name in _PORTS})
             for number in range(size)
         ]
-        self._stack = contextlib.ExitStack()
         self._lines = []
         self._share = share
 
-    def start(self):
-        """Start the proxies and the nodes.
-
-        :raises patchset.errors.Error: this program is not root, or one did
-            not start
-        """
+    def _start(self):
         if os.geteuid() != 0:
             raise errors.Error(
                 'a Galera cluster with distances needs root, for the network '
                 'namespaces of its nodes'
             )
-        try:
-            for number, node in enumerate(self.nodes):
-                self._connect(number, node)
-        except BaseException:
-            self.stop()
-            raise
-        super().start()
-
-    def stop(self):
-        """Stop the nodes, and then the proxies."""
-        super().stop()
-        self._stack.close()
+        for number, node in enumerate(self.nodes):
+            self._connect(number, node)
+        super()._start()
 
     def through(self, url):
         """The URL as it is: the first node is near."""
@@ -94,7 +73,7 @@ class Cluster(galera.Cluster):
     def _connect(self, number, node):
         proxies = []
         for place, other in enumerate(self.nodes):
-            for port in other.ports:
+            for port in other.ports.values():
                 # Where the namespace of the node that has it listens.
                 path = str(self.folder / f'line-{port}')
                 proxies.append(
