@@ -5,10 +5,10 @@
 import json
 import pathlib
 import time
-import urllib.error
-import urllib.request
 
 from bench import client
+from patchset import client as clients
+from patchset import errors
 from patchset import wsgi
 from patchset.services import server
 
@@ -43,28 +43,24 @@ class Service(server.Server):
         return f'http://127.0.0.1:{self.port}/'
 
     def status(self, token: str) -> int:
-        """Status of the answer to a request with a token."""
-        request = urllib.request.Request(
-            self.url, headers={'X-Auth-Token': token}
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return answer.status
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code
+        """Status of the answer to a request with a token, 0 without one."""
+        return clients.Client(self.port).ask('GET', '', token).status
 
     def refuses_after(self, token: str) -> float:
         """Revoke a token; the seconds after which the service refuses it.
 
         Before, each of its processes has accepted it.
+
+        :raises patchset.errors.Error: the service does not answer
         """
         for _ in range(4 * PROCESSES):
             self.status(token)
         client.revoke(self._keystone, token, token)
         start = time.monotonic()
-        while self.status(token) == 200:
+        while (status := self.status(token)) == 200:
             time.sleep(_POLL)
+        if not status:
+            raise errors.Error(f'{self.url} does not answer')
         return time.monotonic() - start
 
     def _options(self):
@@ -98,8 +94,5 @@ class Service(server.Server):
         return {**variables, 'SERVICE': json.dumps(self._options())}
 
     def _answers(self):
-        try:
-            # Without a token it has nothing to ask of Keystone.
-            return self.status('') == 401
-        except OSError:
-            return False
+        # Without a token it has nothing to ask of Keystone.
+        return self.status('') == 401
