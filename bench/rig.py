@@ -136,7 +136,8 @@ def both(plan, options=None):
             keystone = _keystone(plan, name, place, url, cache.url, options)
             sides.append(Side(name, keystone, database, cache, sql))
         keystones = [side.keystone for side in sides]
-        _prepare(stack, keystones)
+        stack.callback(at_once, lambda one: one.stop(), keystones)
+        at_once(lambda one: one.prepare(), keystones)
         _start(keystones)
         if far:
             # Not before: the schema is made with a thousand statements.
@@ -161,12 +162,6 @@ def _keystone(plan, name, place, database, cache, options):
     )
 
 
-def _prepare(stack, keystones):
-    """Prepare Keystones, which stop with the stack."""
-    stack.callback(at_once, lambda one: one.stop(), keystones)
-    at_once(lambda one: one.prepare(), keystones)
-
-
 def _start(keystones):
     progress.step('starting Keystone: stock and patched')
     for keystone in keystones:
@@ -185,24 +180,20 @@ def second_nodes(sides):
         nodes = {}
         for side in sides:
             first = side.keystone
-            nodes[side] = deployment.Deployment(
+            node = nodes[side] = deployment.Deployment(
                 first.tree,
                 first.environment,
                 place / side.name,
                 port=server.free_port(),
                 database=first.database,
                 cache=first.cache,
-                password=first.password,
                 processes=first.processes,
                 threads=first.threads,
                 # They name the first one's keys.
                 options=first.options,
             )
-        _prepare(stack, nodes.values())
-        for side in sides:
-            # Each bootstrap puts its own address into the catalog.
-            side.query(f"UPDATE endpoint SET url = '{side.keystone.url}'")
-            side.forget()
+            stack.callback(node.stop)
+            node.prepare_like(first)
         _start(nodes.values())
         yield nodes
 
