@@ -59,16 +59,10 @@ class Ids:
     """The ids in one invalidation region. Thread-safe.
 
     :param region: the invalidation region
-    :param clock: callable, returns seconds since the epoch
     """
 
-    def __init__(
-        self,
-        region: dogpile_region.CacheRegion,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, region: dogpile_region.CacheRegion) -> None:
         self._region = region
-        self._clock = clock
         self._forget()
         after_fork.call(self._forget)
 
@@ -219,7 +213,7 @@ class Ids:
         return self.fingerprint(key, stored) is not None
 
     def _packed(self, region_id: bytes, after: float = 0) -> bytes:
-        made_at = max(self._clock(), math.nextafter(after, math.inf))
+        made_at = max(time.time(), math.nextafter(after, math.inf))
         metadata = {'ct': made_at, 'v': dogpile_region.value_version}
         return pack(self._region, api.CachedValue(region_id, metadata))
 

@@ -332,7 +332,6 @@ class BackendStore(Store):
     Compare and swap only works between the threads of this process.
 
     :param backend: the configured backend
-    :param clock: callable, returns monotonic seconds
     """
 
     makes_leases = False
@@ -341,13 +340,8 @@ class BackendStore(Store):
     _encode = staticmethod(encode)
     _decode = staticmethod(decode)
 
-    def __init__(
-        self,
-        backend: api.CacheBackend,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, backend: api.CacheBackend) -> None:
         self._backend = backend
-        self._clock = clock
         self._breaker = CircuitBreaker()
         self._lock = threading.RLock()
         after_fork.call(self._new_lock)
@@ -393,8 +387,9 @@ class ProcessStore(BackendStore):
     def _encode(stored: Any) -> bytes:
         return stored if isinstance(stored, bytes) else encode(stored)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, backend: api.CacheBackend) -> None:
+        super().__init__(backend)
+        self._clock = time.monotonic
         self._expires: dict[str, float] = {}
         self._next_sweep = self._clock()
 
