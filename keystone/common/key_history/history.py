@@ -47,14 +47,6 @@ class History:
         self.lifetimes = data.get('lifetimes', [])
         self.nodes = data.get('nodes', {})
 
-    def data(self):
-        """The records as plain values, for JSON."""
-        return {
-            'keys': self.keys,
-            'lifetimes': self.lifetimes,
-            'nodes': self.nodes,
-        }
-
     def observe(self, names, repository, now):
         """Record the current keys.
 
@@ -196,7 +188,7 @@ def recorded(repository, wait=True):
             history = _read(path)
         yield history
         with _acting_as(owner):
-            _write(path, history.data())
+            _write(path, vars(history))
     finally:
         os.close(lock)
 
