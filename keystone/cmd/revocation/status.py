@@ -5,7 +5,10 @@ from keystone.cmd.revocation import command
 from keystone.cmd.revocation import figures
 from keystone.cmd.revocation import formats
 from keystone.cmd.revocation import monitoring
-from keystone.cmd.revocation import output
+from keystone.common import replaced_file
+
+# Permissions of the file that is written.
+_FOR_ALL = 0o644
 
 
 class RevocationStatus(monitoring.Status):
@@ -71,7 +74,7 @@ class RevocationStatus(monitoring.Status):
             print(text)
             return
         try:
-            output.replace(path, f'{text}\n')
+            replaced_file.replace(path, f'{text}\n', _FOR_ALL)
         except OSError as error:
             raise command.Stop(
                 monitoring.UNKNOWN, f'--output {path}: {error.strerror}'

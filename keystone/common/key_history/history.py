@@ -11,11 +11,11 @@ import fcntl
 import hashlib
 import json
 import os
-import tempfile
 
 from oslo_log import log
 
 from keystone.common.key_history.repository import STAGED
+from keystone.common import replaced_file
 import keystone.conf
 
 CONF = keystone.conf.CONF
@@ -188,7 +188,7 @@ def recorded(repository, wait=True):
             history = _read(path)
         yield history
         with _acting_as(owner):
-            _write(path, vars(history))
+            replaced_file.replace(path, json.dumps(vars(history)), 0o600)
     finally:
         os.close(lock)
 
@@ -226,16 +226,3 @@ def _read(path):
     except (ValueError, AttributeError, TypeError):
         LOG.warning('Ignoring damaged Fernet key history: %s', path)
         return History()
-
-
-def _write(path, data):
-    with tempfile.NamedTemporaryFile(
-        'w', dir=os.path.dirname(path), delete=False
-    ) as file:
-        try:
-            json.dump(data, file)
-            file.flush()
-            os.rename(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise

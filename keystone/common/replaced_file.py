@@ -5,21 +5,20 @@
 import os
 import tempfile
 
-_FOR_ALL = 0o644
 
+def replace(path: str, text: str, mode: int) -> None:
+    """Replace a file atomically.
 
-def replace(path: str, text: str) -> None:
-    """Replace a file atomically; the new file is world-readable.
-
+    :param mode: permissions of the new file
     :raises OSError: the directory is not writable
     """
     folder, name = os.path.split(os.path.abspath(path))
-    # Without the suffix .prom, so that the textfile collector ignores it.
+    # Without a suffix such as .prom, so that programs ignore it.
     number, temporary = tempfile.mkstemp(prefix=f'.{name}.', dir=folder)
     try:
         with open(number, 'w') as file:
+            os.fchmod(number, mode)
             file.write(text)
-        os.chmod(temporary, _FOR_ALL)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
