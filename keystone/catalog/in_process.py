@@ -98,11 +98,6 @@ class Snapshot:
         """Estimated bytes of memory."""
         return self._size + self._visible.currsize
 
-    @property
-    def projects(self):
-        """Number of projects whose visible endpoints are kept."""
-        return len(self._visible)
-
     @facts.apart
     def visible(self, manager, project_id):
         """The endpoints visible to a project.

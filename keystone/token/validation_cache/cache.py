@@ -534,15 +534,6 @@ class Records:
         """Approximate size in bytes."""
         return int(self._records.currsize + self._catalogs.currsize)
 
-    def status(self) -> dict[str, int]:
-        """Contents and counters."""
-        with self._lock:
-            return {
-                **self.counts,
-                'entries': len(self._records),
-                'bytes': self.size,
-            }
-
 
 def _facts_of(found: list[Any]) -> list[str]:
     return [key for record in found if record for key in record.keys]

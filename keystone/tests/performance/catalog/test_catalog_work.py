@@ -87,7 +87,7 @@ class CatalogWorkTests(content_base.ContentTestCase):
             process.catalog(self.api, uuid.uuid4().hex, self.project)
 
         self.assertEqual(size, process.kept.size)
-        self.assertEqual(1, process.kept.projects)
+        self.assertEqual(1, len(process.kept._visible))
 
     def test_memory_of_an_endpoint(self):
         """The option's help tells of 1,000 endpoints in 0.8 MiB."""

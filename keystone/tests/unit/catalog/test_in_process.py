@@ -231,7 +231,7 @@ class BoundTests(content_base.ContentTestCase):
 
         self.assertGreater(self.process.kept.size, alone + 3 * 90 * 30)
         self.assertLess(self.process.kept.size, 1024 * 1024)
-        self.assertEqual(3, self.process.kept.projects)
+        self.assertEqual(3, len(self.process.kept._visible))
 
     def test_too_large_is_not_read_each_time(self):
         self.configure(in_process_size=1)

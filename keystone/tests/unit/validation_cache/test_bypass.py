@@ -116,7 +116,7 @@ class KeptTests(base.ValidationCacheTestCase):
             for _ in range(2):
                 answer = self.ask()
         self.assertSame(self.ask_past(), answer)
-        self.assertEqual(0, self.cache.status()['entries'])
+        self.assertEqual(0, len(self.cache._records))
 
     def test_switched_off(self):
         self.config_fixture.config(group='token', validation_cache_size=0)
@@ -154,11 +154,11 @@ class KeptTests(base.ValidationCacheTestCase):
 
     def test_negative_answer(self):
         self.ask()
-        before = self.cache.status()['entries']
+        before = len(self.cache._records)
         for _ in range(2):
             answer = self.ask('unknown')
         self.assertEqual('404 NOT FOUND', answer[0].upper())
-        self.assertEqual(before, self.cache.status()['entries'])
+        self.assertEqual(before, len(self.cache._records))
 
     def test_trust_with_limited_uses(self):
         # The database knows how many are left.
