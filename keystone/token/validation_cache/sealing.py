@@ -155,10 +155,7 @@ def _secrets() -> list[bytes]:
             CONF.fernet_tokens.max_active_keys,
             'fernet_tokens',
         )
-        return [
-            key if isinstance(key, bytes) else key.encode()
-            for key in repository.load_keys()
-        ]
+        return [key.encode() for key in repository.load_keys()]
     found = {}
     for folder in _folders():
         for name in os.listdir(folder):
