@@ -100,11 +100,6 @@ class Trace:
         if not self._depth:
             self._end = min(self._end, time.time() + seconds)
 
-    def note_past_cache(self, why: str) -> None:
-        """Record a read past the cache, unless made to compute a fact."""
-        if not self._depth and self.flaw is None:
-            self.flaw = why
-
 
 @contextlib.contextmanager
 def tracing(is_of_issue: bool = False) -> Iterator[Trace]:
@@ -181,5 +176,6 @@ def fingerprint(stored: bytes) -> bytes:
 @event.listens_for(sqlalchemy.Engine, 'before_cursor_execute')
 def _note_statement(*_args: Any) -> None:
     trace = _trace.get()
-    if trace is not None:
-        trace.note_past_cache('database')
+    # What is read to compute a fact belongs to that fact.
+    if trace is not None and not trace._depth and trace.flaw is None:
+        trace.flaw = 'database'
