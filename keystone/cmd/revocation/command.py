@@ -107,8 +107,9 @@ class Command:
         try:
             return function(*args)
         except DATABASE_ERRORS as error:
+            line = incremental.first_line(error)
             raise Stop(
-                self.no_database, f'cannot read the database: {line(error)}'
+                self.no_database, f'cannot read the database: {line}'
             ) from None
 
 
@@ -117,8 +118,3 @@ def _log_elsewhere():
     for handler in logging.getLogger().handlers:
         if getattr(handler, 'stream', None) is sys.stdout:
             handler.setStream(sys.stderr)
-
-
-def line(error):
-    """The first line of a database error."""
-    return str(error).partition('\n')[0]

@@ -91,6 +91,11 @@ def error_number(error):
     return next(iter(getattr(driver_error(error), 'args', ())), None)
 
 
+def first_line(error):
+    """The first line of a database error; the others have the statement."""
+    return str(error).partition('\n')[0]
+
+
 def is_conflict(error):
     """Whether a transaction failed for a conflict with another one.
 

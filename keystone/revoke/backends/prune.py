@@ -89,7 +89,7 @@ class SQLPrune(Prune):
         except (db_exception.DBError, sqlalchemy.exc.DBAPIError) as error:
             if not _is_about_locks(error):
                 raise
-            return Batch(0, 0, None, _reason(error))
+            return Batch(0, 0, None, incremental.first_line(error))
 
     def _prune(self, connection, before, limit, since):
         columns = self._table.c
@@ -209,7 +209,3 @@ def _is_about_locks(error):
     cause = incremental.driver_error(error)
     name = getattr(cause, 'sqlite_errorname', None) or ''
     return name.startswith(('SQLITE_BUSY', 'SQLITE_LOCKED'))
-
-
-def _reason(error):
-    return str(error).partition('\n')[0]
