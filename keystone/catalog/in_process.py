@@ -133,8 +133,7 @@ class InProcess:
     def __init__(self, region, clock=time.monotonic):
         self._region = region
         self._clock = clock
-        self._forget()
-        after_fork.call(self._forget)
+        after_fork.call_now_too(self._forget)
 
     def _forget(self):
         self._lock = threading.Lock()

@@ -12,12 +12,13 @@ import weakref
 _methods = weakref.WeakKeyDictionary()
 
 
-def call(method):
-    """Call a bound method in all processes forked from now on.
+def call_now_too(method):
+    """Call a bound method, and again in all processes forked from now on.
 
     :param method: takes no arguments; its object is only referenced weakly,
         and can have one such method
     """
+    method()
     _methods[method.__self__] = method.__func__
 
 

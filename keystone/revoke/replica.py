@@ -86,8 +86,7 @@ class EventReplica:
         self._stamp = stamp
         self._clock = clock
         self._written = 0
-        self._forget()
-        after_fork.call(self._forget)
+        after_fork.call_now_too(self._forget)
 
     def _forget(self):
         self._sync_lock = threading.Lock()

@@ -63,8 +63,7 @@ class Ids:
 
     def __init__(self, region: dogpile_region.CacheRegion) -> None:
         self._region = region
-        self._forget()
-        after_fork.call(self._forget)
+        after_fork.call_now_too(self._forget)
 
     def _forget(self) -> None:
         self._lock = threading.Lock()

@@ -196,8 +196,7 @@ class MemcachedStore(Store):
             self._server_of = lambda key: names[ring.get_node(key)]
         else:
             self._server_of = _Ring(self._urls).get_node
-        self._connect()
-        after_fork.call(self._connect)
+        after_fork.call_now_too(self._connect)
 
     def _connect(self) -> None:
         self._clients = {url: self._client(url) for url in self._urls}
@@ -343,8 +342,7 @@ class BackendStore(Store):
     def __init__(self, backend: api.CacheBackend) -> None:
         self._backend = backend
         self._breaker = CircuitBreaker()
-        self._lock = threading.RLock()
-        after_fork.call(self._new_lock)
+        after_fork.call_now_too(self._new_lock)
 
     def _new_lock(self) -> None:
         self._lock = threading.RLock()

@@ -103,8 +103,7 @@ class Records:
     """
 
     def __init__(self) -> None:
-        self._forget()
-        after_fork.call(self._forget)
+        after_fork.call_now_too(self._forget)
 
     def _forget(self) -> None:
         #: Counters ``hit``, ``shared_hit``, ``made``, and by reason ``miss``

@@ -29,12 +29,12 @@ class AfterForkTests(unit.BaseTestCase):
         os.waitpid(child, 0)
         return calls
 
-    def test_called_in_the_forked_process_only(self):
+    def test_called_in_the_forked_process_again(self):
         counter = Counter()
-        after_fork.call(counter.add)
+        after_fork.call_now_too(counter.add)
 
-        self.assertEqual(1, self.calls_in_a_child(counter))
-        self.assertEqual(0, counter.calls)
+        self.assertEqual(2, self.calls_in_a_child(counter))
+        self.assertEqual(1, counter.calls)
 
     def test_objects_are_not_kept_alive(self):
         calls = []
@@ -43,8 +43,8 @@ class AfterForkTests(unit.BaseTestCase):
             def add(self):
                 calls.append(1)
 
-        after_fork.call(Short().add)
+        after_fork.call_now_too(Short().add)
         gc.collect()
         after_fork.run()
 
-        self.assertEqual([], calls)
+        self.assertEqual([1], calls)
