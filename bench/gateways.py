@@ -11,8 +11,8 @@ from bench import load
 from bench import population
 from bench import rig
 from bench import signing
+from patchset import child
 from patchset import paths
-from patchset import process
 from patchset import progress
 from patchset.services import ceph
 
@@ -58,7 +58,7 @@ class Gateway:
             'url': self.url, 'bucket': self._bucket, 'keys': keys,
             'kinds': kinds, 'count': count, 'make': make,
         }  # fmt: skip
-        answer = process.run(
+        answer = child.run(
             [self._venv.python, '-P', '-m', 'bench.s3_signer'],
             env=self._venv.variables(paths.ROOT),
             stdin=json.dumps(request),

@@ -20,7 +20,6 @@ from bench import client
 from bench import load
 from patchset import child
 from patchset import errors
-from patchset import logs
 from patchset import paths
 
 _TRIES = 5  # to delete a role
@@ -121,7 +120,7 @@ class Rally:
     def _answer(self):
         answer = self._process.stdout.readline()
         if not answer:
-            raise errors.Error(f'rally ended: {logs.reason(self._log, 0)}')
+            raise errors.Error(f'rally ended: {child.last_words(self._log)}')
         return answer
 
 

@@ -13,11 +13,11 @@ from bench import experiments
 from bench import machine
 from bench import plan
 from bench import steal
+from patchset import child
 from patchset import environment
 from patchset import errors
 from patchset import paths
 from patchset import pins
-from patchset import process
 from patchset import progress
 from patchset import system
 
@@ -70,7 +70,7 @@ def report(folder):
         raise errors.Error(f'{folder} has no results')
     venv = environment.Environment(pins.newest(), 'bench').ensure()
     path = folder / 'report.html'
-    process.run(
+    child.run(
         [venv.python, '-P', '-m', 'bench.report', folder, path],
         env=venv.variables(paths.ROOT),
         what='drawing the report',

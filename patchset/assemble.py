@@ -14,11 +14,11 @@ import shutil
 import sys
 import tempfile
 
+from patchset import child
 from patchset import errors
 from patchset import git
 from patchset import locking
 from patchset import paths
-from patchset import process
 from patchset import progress
 from patchset import series
 from patchset import upstream
@@ -248,7 +248,7 @@ def pbr_variables(version):
 
 def write_metadata(tree, version):
     """Write ``keystone.egg-info`` of a tree again."""
-    process.run(
+    child.run(
         [sys.executable, '-c', _SETUP, '--quiet', 'egg_info'],
         cwd=tree,
         env=pbr_variables(version),

@@ -1,15 +1,75 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Programs that run beside this one and never outlive it."""
+"""Running other programs: to their end, or beside this one."""
 
 import os
 import pathlib
 import pwd
+import re
 import shutil
 import signal
 import subprocess
+import time
 
 from patchset import errors
+
+# Variables that would configure uWSGI, Keystone or its clients behind our
+# back, such as those of the cloud that the user's shell is set to.
+_FOREIGN = ('OS_', 'UWSGI_')
+# In a log, the end of a traceback, or a command's own complaint.
+_REASON = re.compile(r'\b[\w.]*(?:Error|Exception|Conflict|NotFound)\b.*')
+_PAUSE = 0.05  # seconds between two looks
+
+
+def variables():
+    """This process' own environment, without what is for a cloud: a dict."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(_FOREIGN)
+    }
+
+
+def run(command, *, cwd=None, env=None, stdin=None, what=None):
+    """Run a command to its end and return its standard output as text.
+
+    :param command: list of strings or paths
+    :param env: variables to add to this process' own
+    :param stdin: text given on standard input
+    :param what: what is being done, in words, for the error message
+    :raises patchset.errors.Error: the command failed; the message ends with
+        the last line that it printed
+    :raises patchset.errors.NotInstalled: the command is missing
+    """
+    done = finish(command, cwd=cwd, env=env, stdin=stdin)
+    if done.returncode:
+        what = what or ' '.join(done.args[:3])
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        reason = lines[-1].strip() if lines else f'exit {done.returncode}'
+        raise errors.Error(f'{what} failed: {reason}')
+    return done.stdout
+
+
+def finish(command, *, env=None, stdin=None, **options):
+    """Run a command to its end, however it ends.
+
+    :param options: further ones of :func:`subprocess.run`; the others are
+        those of :func:`run`
+    :returns: a :class:`subprocess.CompletedProcess` with text
+    :raises patchset.errors.NotInstalled: the command is missing
+    """
+    source = {'stdin': subprocess.DEVNULL} if stdin is None else {}
+    options = {
+        'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'text': True,
+        'errors': 'replace', 'input': stdin, **source, **options,
+    }  # fmt: skip
+    words = [str(word) for word in command]
+    try:
+        return subprocess.run(
+            words, env={**os.environ, **(env or {})}, **options
+        )
+    except FileNotFoundError:
+        raise errors.NotInstalled(f'{words[0]} is not installed')
 
 
 def find(name, *folders):
@@ -73,3 +133,39 @@ def _signal(process, number):
         os.killpg(process.pid, number)
     except ProcessLookupError:
         pass
+
+
+def wait_until(is_reached, patience, error):
+    """Wait until a condition holds.
+
+    :param is_reached: callable, returns whether it holds
+    :param patience: maximum time in seconds
+    :param error: callable, returns the exception to raise after that time
+    """
+    deadline = time.monotonic() + patience
+    while not is_reached():
+        if time.monotonic() > deadline:
+            raise error()
+        time.sleep(_PAUSE)
+
+
+def log_size(path):
+    """Size of a log in bytes; 0 if there is none."""
+    return path.stat().st_size if path.exists() else 0
+
+
+def last_words(path, start=0, telling=_REASON):
+    """The line of a log that tells best why the program ended.
+
+    :param start: size of the log before the program began
+    :param telling: pattern of what such a line says
+    """
+    with open(path, 'rb') as log:
+        log.seek(start)
+        text = log.read().decode(errors='replace')
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    for line in reversed(lines):
+        match = telling.search(line)
+        if match:
+            return match[0]
+    return lines[-1] if lines else 'it said nothing'

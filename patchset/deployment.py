@@ -10,13 +10,11 @@ from patchset import child
 from patchset import database_url
 from patchset import errors
 from patchset import keystone_conf
-from patchset import logs
 from patchset import openrc
 from patchset import ports
 from patchset import preparation
 from patchset import state as states
 from patchset import stopping
-from patchset import waiting
 from patchset import wsgi
 
 PATIENCE = 120  # seconds that the server has to load Keystone
@@ -178,7 +176,7 @@ class Deployment:
         """
         ports.check(self.port)
         (self.state.path / _READY).unlink(missing_ok=True)
-        self._log_start = logs.size(self.log)
+        self._log_start = child.log_size(self.log)
         with (
             open(self.log, 'ab', opener=states.private) as log,
             stopping.deferred(),
@@ -212,7 +210,9 @@ class Deployment:
         """
         late = f'the server was not ready after {PATIENCE} seconds'
         try:
-            waiting.until(self._is_ready, PATIENCE, lambda: self._error(late))
+            child.wait_until(
+                self._is_ready, PATIENCE, lambda: self._error(late)
+            )
         except BaseException:
             self.end()
             raise
@@ -290,5 +290,5 @@ class Deployment:
         (self.state.path / 'pid').unlink(missing_ok=True)
 
     def _error(self, what):
-        reason = logs.reason(self.log, self._log_start)
+        reason = child.last_words(self.log, self._log_start)
         return errors.Error(f'{what}: {reason}; see {self.log}')

@@ -12,9 +12,9 @@ import os
 import shutil
 import sys
 
+from patchset import child
 from patchset import locking
 from patchset import paths
-from patchset import process
 from patchset import progress
 from patchset import system
 
@@ -67,7 +67,7 @@ class Environment:
         with progress.stage(f'installing {lock}'):
             shutil.rmtree(self.path, ignore_errors=True)
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            process.run([sys.executable, '-m', 'venv', self.path])
+            child.run([sys.executable, '-m', 'venv', self.path])
             install(self.python, self.lock)
         (self.path / 'complete').write_text(str(self.path))
 
@@ -90,7 +90,7 @@ def install(python, lock):
     Nothing is compiled in advance: programs look for compiled files
     elsewhere, see :meth:`Environment.variables`.
     """
-    process.run(
+    child.run(
         [
             python, '-m', 'pip', 'install', '--quiet', '--no-input',
             '--disable-pip-version-check', '--no-deps', '--require-hashes',

@@ -4,7 +4,7 @@
 
 import os
 
-from patchset import process
+from patchset import child
 
 # The same commit ids on every machine and for every user.
 _ENVIRONMENT = {
@@ -21,7 +21,7 @@ def git(tree, *arguments, stdin=None, env=None, what=None):
 
     :raises patchset.errors.Error: git failed
     """
-    return process.run(
+    return child.run(
         ['git', *arguments],
         cwd=tree,
         stdin=stdin,

@@ -5,8 +5,8 @@
 import re
 import socket
 
+from patchset import child
 from patchset import errors
-from patchset import process
 
 
 def check(port):
@@ -36,7 +36,7 @@ def holder(port):
     Processes of other users stay unknown to anybody but root.
     """
     try:
-        listed = process.run(['ss', '-Hltnp', f'sport = :{port}'])
+        listed = child.run(['ss', '-Hltnp', f'sport = :{port}'])
     except errors.Error:
         return None
     found = re.search(r'"([^"]+)",pid=(\d+)', listed)

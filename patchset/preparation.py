@@ -11,8 +11,6 @@ import secrets
 from patchset import child
 from patchset import database_url
 from patchset import errors
-from patchset import logs
-from patchset import process
 from patchset import progress
 from patchset import state as states
 from patchset import tree_scripts
@@ -149,7 +147,7 @@ class Preparation:
         venv = self._keystone.environment
         (folder,) = tree_scripts.__path__
         answer = json.loads(
-            process.run(
+            child.run(
                 [venv.python, '-P', '-Wignore', f'{folder}/database.py'],
                 env=venv.variables(self._keystone.tree),
                 stdin=json.dumps({'url': url, 'timeout': CONNECT}),
@@ -168,7 +166,7 @@ class Preparation:
     def _manage(self, words, **options):
         """Run a keystone-manage command to its end."""
         path = self._state.path / 'manage.log'
-        start = logs.size(path)
+        start = child.log_size(path)
         with open(path, 'ab', opener=states.private) as log:
             command = self._keystone.manage(
                 words,
@@ -182,7 +180,7 @@ class Preparation:
         if code:
             raise errors.Error(
                 f'keystone-manage failed: {words[0]}: '
-                f'{logs.reason(path, start)}; see {path}'
+                f'{child.last_words(path, start)}; see {path}'
             )
 
 

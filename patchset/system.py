@@ -7,9 +7,9 @@ import os
 import shutil
 import sys
 
+from patchset import child
 from patchset import errors
 from patchset import paths
-from patchset import process
 from patchset import progress
 
 
@@ -19,7 +19,7 @@ def missing(*profiles):
     Empty where bindep knows no package manager of this system.
     """
     file = paths.ROOT / 'bindep.txt'
-    done = process.finish(
+    done = child.finish(
         [sys.executable, '-m', 'bindep', '-b', '-f', file, *profiles]
     )
     if done.returncode not in (0, 1) or done.stderr.strip():
@@ -46,8 +46,8 @@ def ensure(*profiles):
         )
     quiet = {'DEBIAN_FRONTEND': 'noninteractive'}
     with progress.stage(f'installing system packages: {words}'):
-        process.run(['apt-get', 'update', '-q'], env=quiet)
-        process.run(
+        child.run(['apt-get', 'update', '-q'], env=quiet)
+        child.run(
             [
                 'apt-get', 'install', '-q', '-y', '--no-install-recommends',
                 *names,

@@ -9,10 +9,10 @@ import sys
 import tarfile
 import tempfile
 
+from patchset import child
 from patchset import errors
 from patchset import locking
 from patchset import paths
-from patchset import process
 from patchset import progress
 
 
@@ -80,7 +80,7 @@ def _download(requirement, archive, *options):
         progress.stage(f'fetching {archive.name}'),
         tempfile.TemporaryDirectory(dir=archive.parent) as folder,
     ):
-        process.run(
+        child.run(
             [
                 sys.executable, '-m', 'pip', 'download', '--quiet',
                 '--no-input', '--disable-pip-version-check', '--no-deps',

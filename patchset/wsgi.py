@@ -4,8 +4,8 @@
 
 import pathlib
 
+from patchset import child
 from patchset import paths
-from patchset import process
 
 # A token with many roles or groups travels in one header; upstream's own
 # deployments give headers 64 kB.
@@ -54,4 +54,4 @@ def command(environment, tree, port, processes, threads, workers):
 
 def variables(environment, tree):
     """The server's whole environment: nothing configures it but its files."""
-    return {**process.variables(), **environment.variables(tree)}
+    return {**child.variables(), **environment.variables(tree)}

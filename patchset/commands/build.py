@@ -20,9 +20,9 @@ import uuid
 
 from patchset import arguments
 from patchset import assemble
+from patchset import child
 from patchset import git
 from patchset import paths
-from patchset import process
 from patchset import progress
 from patchset import series
 from patchset import upstream
@@ -59,7 +59,7 @@ def wheel(tree, pin, folder):
         # A clone holds what is committed and nothing that a test run left.
         clone = pathlib.Path(temporary) / 'keystone'
         git.git(tree, 'clone', '--quiet', '--shared', '--no-tags', tree, clone)
-        process.run(
+        child.run(
             [
                 sys.executable, '-m', 'pip', 'wheel', '--quiet', '--no-deps',
                 '--disable-pip-version-check', '--no-build-isolation',

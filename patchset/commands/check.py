@@ -14,12 +14,12 @@ import tempfile
 
 from patchset import arguments
 from patchset import assemble
+from patchset import child
 from patchset import dependencies
 from patchset import environment
 from patchset import errors
 from patchset import paths
 from patchset import pins
-from patchset import process
 from patchset import progress
 from patchset import refresh
 from patchset import series
@@ -189,7 +189,7 @@ def importable(tree, topics, python):
         for topic in topics
         for name in dependencies.modules(topic)
     ]
-    process.run(
+    child.run(
         [python, '-P', '-W', 'ignore', '-c', _IMPORT, *names],
         env={'PYTHONPATH': str(tree)},
         what='importing the modules of the topics',

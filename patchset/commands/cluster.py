@@ -24,6 +24,7 @@ import sys
 import time
 
 from patchset import arguments
+from patchset import child
 from patchset import errors
 from patchset import openrc
 from patchset import paths
@@ -32,7 +33,6 @@ from patchset import progress
 from patchset import state
 from patchset import stopping
 from patchset import system
-from patchset import waiting
 from patchset.cluster import cluster
 from patchset.cluster import layout
 from patchset.services import haproxy
@@ -240,7 +240,7 @@ class Record:
             stop
         """
         os.kill(self.read()['pid'], signal.SIGTERM)
-        waiting.until(
+        child.wait_until(
             lambda: not self._state.is_claimed(),
             PATIENCE,
             lambda: errors.Error(

@@ -12,9 +12,9 @@ import shutil
 
 from patchset import arguments
 from patchset import assemble
+from patchset import child
 from patchset import environment
 from patchset import paths
-from patchset import process
 from patchset import progress
 from patchset import series
 from patchset.test_parts import options
@@ -47,9 +47,9 @@ def run(args):
     del os.environ['COVERAGE_PROCESS_START']
     coverage = [where.bin / 'coverage']
     common = ['--rcfile', settings]
-    process.run([*coverage, 'combine', '--quiet', *common, folder])
-    process.run([*coverage, 'html', '--quiet', *common, '-d', folder / 'html'])
-    progress.say(process.run([*coverage, 'report', *common]))
+    child.run([*coverage, 'combine', '--quiet', *common, folder])
+    child.run([*coverage, 'html', '--quiet', *common, '-d', folder / 'html'])
+    progress.say(child.run([*coverage, 'report', *common]))
     progress.say(f'{folder / "html" / "index.html"}')
     progress.say(result)
     return 1 if result.failed else 0

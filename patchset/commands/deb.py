@@ -19,7 +19,6 @@ from patchset import child
 from patchset import errors
 from patchset import paths
 from patchset import pins
-from patchset import process
 from patchset import progress
 from patchset import series
 
@@ -58,7 +57,7 @@ def download(folder):
     :param folder: where they go
     :returns: list of their paths
     """
-    process.run(
+    child.run(
         [child.find('apt-get'), 'download', '-q', *map(_wanted, NAMES)],
         cwd=folder,
         what='downloading the packages of the distribution',
@@ -68,7 +67,7 @@ def download(folder):
 
 def _wanted(name):
     """The package and version to download, as apt-get takes it."""
-    text = process.run(
+    text = child.run(
         [child.find('apt-cache'), 'policy', name], env={'LC_ALL': 'C'}
     )
     candidate = re.search(r'^ *Candidate: (\d\S*)', text, re.M)
@@ -93,7 +92,7 @@ def build(packages, folder):
 def _one(path, folder):
     with tempfile.TemporaryDirectory() as temporary:
         root = pathlib.Path(temporary) / 'root'
-        process.run([child.find('dpkg-deb'), '-R', path, root])
+        child.run([child.find('dpkg-deb'), '-R', path, root])
         control = root / 'DEBIAN' / 'control'
         text = control.read_text()
         version = _field(text, 'Version')
@@ -111,7 +110,7 @@ def _one(path, folder):
         control.write_text(text.replace(version, patched))
         _write_checksums(root)
         name = f'{_field(text, "Package")}_{patched.partition(":")[2]}_all.deb'
-        process.run(
+        child.run(
             [
                 child.find('dpkg-deb'), '--root-owner-group', '-b', root,
                 folder / name,
@@ -155,7 +154,7 @@ def apply(site, upstream, pin):
         adapted = ADAPTED / upstream / topic.path.name
         path = adapted if adapted.is_file() else topic.path
         if '\ndiff --git ' in path.read_text():
-            process.run(
+            child.run(
                 ['git', 'apply', '--include=keystone/*', path],
                 cwd=site,
                 # No repository around the folder is meant.

@@ -8,10 +8,10 @@ Each option is listed with its default and its help text, commented out.
 import pathlib
 
 from patchset import arguments
+from patchset import child
 from patchset import environment
 from patchset import errors
 from patchset import paths
-from patchset import process
 from patchset import progress
 from patchset import trees
 
@@ -39,7 +39,7 @@ def run(args):
     except OSError as error:
         raise errors.Error(f'{path.parent}: {error.strerror}')
     where = environment.Environment(pin.release, 'run').ensure()
-    process.run(
+    child.run(
         [
             where.python, '-W', 'ignore', '-m', 'oslo_config.generator',
             '--config-file', tree / 'config-generator' / 'keystone.conf',

@@ -8,7 +8,6 @@ import socket
 
 from patchset import child
 from patchset import errors
-from patchset import waiting
 from patchset.services import server
 
 BACKEND = 'keystone'
@@ -102,7 +101,7 @@ class HAProxy(server.Server):
         :param wanted: {name: state}, as returned by :meth:`states`
         :raises patchset.errors.Error: they do not reach them in time
         """
-        waiting.until(
+        child.wait_until(
             lambda: wanted.items() <= self.states().items(),
             PATIENCE,
             lambda: errors.Error(
@@ -116,7 +115,7 @@ class HAProxy(server.Server):
         :raises patchset.errors.Error: they do not complete in time
         """
         self.set_state(name, 'drain')
-        waiting.until(
+        child.wait_until(
             lambda: not int(_rows(self.runtime)[name]['scur']),
             PATIENCE,
             lambda: errors.Error(f'haproxy: {name} still has active requests'),
@@ -129,7 +128,7 @@ class HAProxy(server.Server):
         """
         before = self._worker()
         self._process.send_signal(signal.SIGUSR2)
-        waiting.until(
+        child.wait_until(
             lambda: self._worker() not in (before, None),
             PATIENCE,
             lambda: errors.Error('haproxy did not reload'),

@@ -16,9 +16,7 @@ import tempfile
 
 from patchset import child
 from patchset import errors
-from patchset import logs
 from patchset import stopping
-from patchset import waiting
 
 # Lines of a log.
 _TELLING = re.compile(r'.*(?:error|fatal|denied)(?!.* Aborting$).*', re.I)
@@ -184,7 +182,7 @@ class Server(Service):
 
     def _serves(self):
         self._spawn(self._command())
-        waiting.until(
+        child.wait_until(
             lambda: self._answers() or not self.is_running,
             self.patience,
             lambda: self._error(f'did not answer within {self.patience} s'),
@@ -232,7 +230,7 @@ class Server(Service):
         return path
 
     def _error(self, what):
-        reason = logs.reason(self.log, telling=_TELLING)
+        reason = child.last_words(self.log, telling=_TELLING)
         return errors.Error(f'{self.name} {what}: {reason}')
 
     def _prepare(self):

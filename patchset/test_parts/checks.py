@@ -7,8 +7,8 @@ import dataclasses
 import re
 import subprocess
 
+from patchset import child
 from patchset import paths
-from patchset import process
 from patchset import progress
 from patchset.test_parts import results
 
@@ -33,7 +33,7 @@ def program(name, command, *, cwd=paths.ROOT):
     """
 
     def find():
-        done = process.finish(command, cwd=cwd, stderr=subprocess.STDOUT)
+        done = child.finish(command, cwd=cwd, stderr=subprocess.STDOUT)
         if not done.returncode:
             return ''
         return done.stdout.strip() or f'exit {done.returncode}'

@@ -7,11 +7,11 @@ import pathlib
 import shutil
 import tempfile
 
+from patchset import child
 from patchset import environment
 from patchset import git
 from patchset import paths
 from patchset import pins
-from patchset import process
 from patchset import progress
 from patchset.test_parts import checks
 from patchset.test_parts import sources
@@ -35,7 +35,7 @@ def history(root):
     a copy with all files in one commit takes its place.
     """
     shallow = ['git', 'rev-parse', '--is-shallow-repository']
-    if process.run(shallow, cwd=root).strip() != 'true':
+    if child.run(shallow, cwd=root).strip() != 'true':
         yield root
         return
     progress.step('a shallow clone: release notes get no versions')

@@ -12,7 +12,6 @@ import subprocess
 from patchset import child
 from patchset import errors
 from patchset import paths
-from patchset import process
 from patchset import progress
 from patchset.test_parts import results
 
@@ -47,16 +46,16 @@ def run_suite(account, log, expression=None):
         progress.say(f'gophercloud: skipped: {error}')
         return report
     with progress.stage('building the tests of gophercloud'):
-        source = process.run(
+        source = child.run(
             [go, 'mod', 'download', '-json', _MODULE], env=_VARIABLES
         )
         folder = f'{json.loads(source)["Dir"]}/{_TESTS}'
         tests = _FOLDER / 'identity.test'
-        process.run(
+        child.run(
             [go, 'test', '-c', '-tags=acceptance', '-o', tests, '.'],
             cwd=folder, env=_VARIABLES,
         )  # fmt: skip
-    names = process.run([tests, '-test.list=.'], cwd=folder).split()
+    names = child.run([tests, '-test.list=.'], cwd=folder).split()
     ids = {one for one in names if re.search(expression or '', one)}
     report = results.Report(frozenset(ids))
     if ids:
@@ -83,7 +82,7 @@ def _run(command, ids, account, folder, log):
                 *command, '-test.v=test2json',
                 f'-test.run=^({"|".join(sorted(ids))})$',
             ],
-            cwd=folder, env={**process.variables(), **_VARIABLES, **variables},
+            cwd=folder, env={**child.variables(), **_VARIABLES, **variables},
             stdout=output, stderr=subprocess.STDOUT,
         )  # fmt: skip
         try:
@@ -99,7 +98,7 @@ def _go():
     :raises patchset.errors.NotInstalled: it is missing or too old
     """
     go = child.find('go', _INSTALLED)
-    version = process.run([go, 'env', 'GOVERSION'], env=_VARIABLES).strip()
+    version = child.run([go, 'env', 'GOVERSION'], env=_VARIABLES).strip()
     if tuple(map(int, re.findall(r'\d+', version)[:2])) < _OLDEST:
         oldest = '.'.join(map(str, _OLDEST))
         raise errors.NotInstalled(f'{version} is older than {oldest}')

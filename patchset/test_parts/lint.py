@@ -11,10 +11,10 @@ import pathlib
 import re
 import tempfile
 
+from patchset import child
 from patchset import environment
 from patchset import paths
 from patchset import pins
-from patchset import process
 from patchset import upstream
 from patchset.test_parts import checks
 from patchset.test_parts import sources
@@ -132,7 +132,7 @@ def stray_whitespace(files, root):
     """
     found = []
     for path in files:
-        done = process.finish(
+        done = child.finish(
             [
                 'git', '-c', f'core.whitespace={_WHITESPACE}', 'diff',
                 '--no-index', '--check', '/dev/null', path.relative_to(root),
@@ -170,7 +170,7 @@ def _mail(text):
     """Read the patch as ``git am`` does."""
     with tempfile.TemporaryDirectory() as folder:
         message = pathlib.Path(folder) / 'message'
-        done = process.finish(
+        done = child.finish(
             ['git', 'mailinfo', message, f'{folder}/diff'], stdin=text
         )
         if done.returncode:
@@ -192,5 +192,5 @@ def _diff(path, text):
     """Parse the hunks as ``git apply`` does."""
     if '\ndiff --git ' not in text:
         return []  # a topic made of overlay files alone
-    done = process.finish(['git', 'apply', '--numstat', path])
+    done = child.finish(['git', 'apply', '--numstat', path])
     return [done.stderr.strip()] if done.returncode else []

@@ -2,8 +2,8 @@
 
 """The repository's own files, by kind."""
 
+from patchset import child
 from patchset import paths
-from patchset import process
 
 _SHELL = ('sh', 'bash')
 
@@ -14,7 +14,7 @@ def files(root=paths.ROOT):
     :param root: folder of the repository
     :returns: sorted list of paths; ignored and deleted files are left out
     """
-    listing = process.run(
+    listing = child.run(
         ['git', 'ls-files', '-z', '-co', '--exclude-standard'], cwd=root
     )
     found = {root / name for name in listing.split('\0') if name}

@@ -15,7 +15,6 @@ from patchset import child
 from patchset import environment
 from patchset import errors
 from patchset import paths
-from patchset import process
 from patchset import progress
 from patchset import tree_scripts
 from patchset import trees
@@ -204,7 +203,7 @@ class Suite:
 
     def _variables_in(self, temporary):
         return {
-            **process.variables(),
+            **child.variables(),
             **self._environment.variables(self._tree),
             'PYTHONPATH': os.pathsep.join(map(str, self._path)),
             'PYTHON': str(self._environment.python),

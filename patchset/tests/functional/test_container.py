@@ -18,8 +18,6 @@ from patchset import client
 from patchset import errors
 from patchset import paths
 from patchset import pins
-from patchset import process
-from patchset import waiting
 from patchset.commands import build
 from patchset.services import mariadb
 from patchset.services import memcached
@@ -66,19 +64,19 @@ class ContainerTestCase(testtools.TestCase):
         if shutil.which('runc'):
             storage.append('--runtime=runc')
         program = [child.find('podman'), '--cgroup-manager=cgroupfs']
-        return process.run([*program, *storage, *words]).strip()
+        return child.run([*program, *storage, *words]).strip()
 
     def import_base(self):
         """Make the image that the Containerfile starts from."""
         root, archive = self.folder / 'base', self.folder / 'base.tar'
         debootstrap = child.find('debootstrap')
-        process.run([debootstrap, '--variant=minbase', SUITE, root])
+        child.run([debootstrap, '--variant=minbase', SUITE, root])
         # pip trusts its index if it does so here.
         if pathlib.Path(AUTHORITIES).is_dir():
             shutil.copytree(
                 AUTHORITIES, f'{root}{AUTHORITIES}', dirs_exist_ok=True
             )
-        process.run(['tar', '-C', root, '-cf', archive, '.'])
+        child.run(['tar', '-C', root, '-cf', archive, '.'])
         shutil.rmtree(root)
         text = (CONTRIB / 'Containerfile').read_text()
         name = re.search(r'^FROM (\S+)$', text, re.M)[1]
@@ -110,7 +108,7 @@ class ContainerTestCase(testtools.TestCase):
             '--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024',
             service['image'], *service['command'],
         )  # fmt: skip
-        waiting.until(
+        child.wait_until(
             self.is_healthy,
             _PATIENCE,
             lambda: errors.Error('the container did not become healthy'),

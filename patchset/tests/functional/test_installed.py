@@ -12,13 +12,13 @@ import testscenarios
 import testtools
 
 from patchset import assemble
+from patchset import child
 from patchset import client
 from patchset import deployment
 from patchset import environment
 from patchset import git
 from patchset import paths
 from patchset import pins
-from patchset import process
 from patchset.commands import build
 from patchset.services import server
 from patchset.tests.functional import test_deployment
@@ -59,14 +59,14 @@ class Installed:
         :raises patchset.errors.Error: pip fails, or a package that one
             requires is not there in a version that it can use
         """
-        process.run(
+        child.run(
             [
                 self.python, '-m', 'pip', 'install', '--quiet', '--no-deps',
                 '--no-index', '--no-compile', *arguments,
             ],
         )  # fmt: skip
-        process.run([self.python, '-m', 'pip', 'check'])
-        return process.run([self.python, '-c', _VERSION]).strip()
+        child.run([self.python, '-m', 'pip', 'check'])
+        return child.run([self.python, '-c', _VERSION]).strip()
 
     def files(self):
         """Names of the files of the package keystone, compiled ones not."""

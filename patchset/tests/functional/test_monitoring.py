@@ -16,7 +16,6 @@ import testtools
 from patchset import child
 from patchset import client
 from patchset import paths
-from patchset import waiting
 from patchset.services import memcached
 from patchset.services import server
 from patchset.test_parts import cloud
@@ -151,7 +150,7 @@ class MetricsTestCase(test_contrib.StateTestCase):
             ):  # fmt: skip
                 life = client.Client(self.port).life(self.admin)
             self.assertEqual(test_deployment.LIFE, life)
-            waiting.until(
+            child.wait_until(
                 lambda: hit in collectd.metrics(),
                 collectd.patience,
                 lambda: AssertionError(collectd.metrics()),

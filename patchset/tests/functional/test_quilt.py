@@ -9,8 +9,8 @@ import re
 import shutil
 
 from patchset import assemble
+from patchset import child
 from patchset import git
-from patchset import process
 from patchset import quilt
 from patchset.tests.unit import base
 
@@ -67,7 +67,7 @@ class QuiltTestCase(base.RepositoryTestCase):
         return [path.relative_to(folder).as_posix() for path in written]
 
     def quilt(self, *arguments):
-        return process.run(
+        return child.run(
             ['quilt', '--quiltrc', '-', *arguments],
             cwd=self.package,
             env={

@@ -12,11 +12,11 @@ import subprocess
 import fixtures
 import testtools
 
+from patchset import child
 from patchset import client
 from patchset import environment
 from patchset import pins
 from patchset import ports
-from patchset import waiting
 from patchset.services import server
 from patchset.tests.functional import commands
 
@@ -66,7 +66,7 @@ class ServeTestCase(testtools.TestCase):
         return process.returncode, errors[0]
 
     def assertStopped(self):
-        waiting.until(
+        child.wait_until(
             lambda: ports.holder(self.port) is None,
             PATIENCE,
             lambda: AssertionError('something still listens'),
@@ -133,7 +133,7 @@ class ServeTestCase(testtools.TestCase):
 
         process.kill()
         self.assertStopped()
-        waiting.until(
+        child.wait_until(
             lambda: not pathlib.Path(f'/proc/{worker}').exists(),
             PATIENCE,
             lambda: AssertionError(f'process {worker} still runs'),

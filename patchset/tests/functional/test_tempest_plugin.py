@@ -8,9 +8,9 @@ That the patched Keystone keeps every promise is what the part ``smoke`` shows.
 import re
 import shutil
 
+from patchset import child
 from patchset import environment
 from patchset import paths
-from patchset import process
 from patchset.test_parts import options
 from patchset.test_parts import tempest
 from patchset.tests.unit import base
@@ -43,7 +43,7 @@ class TempestPluginTestCase(base.RepositoryTestCase):
         plugin = tempest.PLUGIN
         shutil.copytree(paths.ROOT / plugin, self.root / plugin)
         target = self.root / 'site'
-        process.run(
+        child.run(
             [
                 venv.python, '-m', 'pip', 'install', '--quiet', '--no-deps',
                 '--no-index', '--no-build-isolation', '--target', target,
@@ -51,7 +51,7 @@ class TempestPluginTestCase(base.RepositoryTestCase):
             ],
             env={'PBR_VERSION': '0'},
         )  # fmt: skip
-        listing = process.run(
+        listing = child.run(
             [venv.bin / 'tempest', 'list-plugins'],
             cwd=self.root,
             env={

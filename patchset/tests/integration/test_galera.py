@@ -17,7 +17,7 @@ import uuid
 
 import fixtures
 
-from patchset import process
+from patchset import child
 from patchset.services import galera
 from patchset.services import memcached
 from patchset.tests.integration import base
@@ -236,7 +236,7 @@ class GaleraTestCase(_TwoNodes, base.WorkerTestCase):
         file = folder / 'keystone.conf'
         file.write_text(f'[database]\nconnection = {self.urls[node]}\n')
         program = 'from keystone.cmd import manage; manage.main()'
-        return process.finish(
+        return child.finish(
             [
                 sys.executable, '-P', '-Wignore', '-c', program,
                 '--config-file', file, 'revocation_prune',

@@ -6,8 +6,8 @@ import http.client
 import shutil
 import subprocess
 
+from patchset import child
 from patchset import client
-from patchset import waiting
 from patchset.test_parts import cloud
 from patchset.tests.integration import keystones
 
@@ -104,7 +104,7 @@ class KeySetTests(keystones.KeystonesTestCase):
         code, output = self.status(self.two)
         self.assertEqual(2, code, output)
         self.assertIn(_UNKNOWN, output)
-        waiting.until(
+        child.wait_until(
             lambda: _UNKNOWN in self.log(self.two),
             _LOOKS,
             lambda: AssertionError(self.log(self.two)),

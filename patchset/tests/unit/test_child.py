@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Children end when told to, with all of their group, and with us."""
+"""Children end when told to, with all of their group, and with us.
+
+Their logs tell why.
+"""
 
 import os
 import pathlib
@@ -94,3 +97,39 @@ class ChildTestCase(testtools.TestCase):
         mine.chmod(0o755)
         self.assertEqual(mine, child.find('sh', self.folder))
         self.assertNotEqual(mine, child.find('sh'))
+
+
+class LogTestCase(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        folder = self.useFixture(fixtures.TempDir()).path
+        self.path = pathlib.Path(folder) / 'log'
+
+    def last_words(self, text, start=0):
+        self.path.write_text(text)
+        return child.last_words(self.path, start)
+
+    def test_end_of_a_traceback(self):
+        self.assertEqual(
+            'a.b.DriverError: no such driver',
+            self.last_words(
+                'Traceback (most recent call last):\n  File "x", line 1\n'
+                '2026-11-20 ERROR keystone a.b.DriverError: no such driver\n'
+                '2026-11-20 ERROR keystone \n\n*** no app loaded ***\n'
+            ),
+        )
+
+    def test_last_line_otherwise(self):
+        self.assertEqual('goodbye', self.last_words('hello\ngoodbye\n\n'))
+
+    def test_nothing(self):
+        self.assertEqual('it said nothing', self.last_words('\n'))
+
+    def test_only_what_is_new(self):
+        old = 'OldError: before\n'
+        self.assertEqual('now', self.last_words(f'{old}now\n', len(old)))
+
+    def test_size(self):
+        self.assertEqual(0, child.log_size(self.path))
+        self.path.write_text('four')
+        self.assertEqual(4, child.log_size(self.path))

@@ -8,11 +8,11 @@ import pathlib
 import fixtures
 import testtools
 
+from patchset import child
 from patchset import environment
 from patchset import errors
 from patchset import keystone_conf
 from patchset import pins
-from patchset import process
 
 _READ = """
 import json, sys
@@ -46,7 +46,7 @@ class RenderTestCase(testtools.TestCase):
         path = pathlib.Path(self.useFixture(fixtures.TempDir()).path, 'c')
         many = ['a$b', 'c']
         path.write_text(keystone_conf.render({'g': {**values, 'many': many}}))
-        printed = process.run(
+        printed = child.run(
             [self.python, '-c', _READ, path], stdin=json.dumps(list(values))
         )
         self.assertEqual(

@@ -9,8 +9,8 @@ import tempfile
 import fixtures
 import testtools
 
+from patchset import child
 from patchset import memory
-from patchset import process
 
 
 class MemoryTestCase(testtools.TestCase):
@@ -30,7 +30,7 @@ class MemoryTestCase(testtools.TestCase):
         with memory.temporary():
             (folder,) = self.folder.iterdir()
             self.assertEqual(0o1777, folder.stat().st_mode & 0o7777)
-            other = process.run(['mktemp'], what='mktemp').strip()
+            other = child.run(['mktemp'], what='mktemp').strip()
             with tempfile.NamedTemporaryFile() as own:
                 for name in (own.name, other):
                     self.assertEqual(folder, pathlib.Path(name).parent)

@@ -10,10 +10,10 @@ import stat
 import fixtures
 import testtools
 
+from patchset import child
 from patchset import environment
 from patchset import openrc
 from patchset import pins
-from patchset import process
 
 PASSWORD = 'it\'s "$HOME" \\ `id` # ü: {x}'
 
@@ -32,7 +32,7 @@ class OpenrcTestCase(testtools.TestCase):
     def test_a_shell_reads_it(self):
         path = self.folder / 'openrc'
         path.write_text(openrc.openrc(self.variables))
-        printed = process.run(['sh', '-c', '. "$1" && env -0', 'sh', path])
+        printed = child.run(['sh', '-c', '. "$1" && env -0', 'sh', path])
         seen = dict(item.split('=', 1) for item in printed.split('\0') if item)
         self.assertEqual(
             self.variables, {name: seen.get(name) for name in self.variables}
@@ -42,7 +42,7 @@ class OpenrcTestCase(testtools.TestCase):
         path = self.folder / 'clouds.yaml'
         path.write_text(openrc.clouds(self.variables, 'keystone'))
         python = environment.Environment(pins.newest(), 'run').ensure().python
-        cloud = process.run([python, '-c', _READ, path])
+        cloud = child.run([python, '-c', _READ, path])
         self.assertEqual(
             {
                 'clouds': {

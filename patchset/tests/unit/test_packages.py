@@ -15,7 +15,6 @@ import testtools
 from patchset import child
 from patchset import errors
 from patchset import paths
-from patchset import process
 from patchset import system
 from patchset.commands import test
 from patchset.tests.unit import base
@@ -69,9 +68,7 @@ class EnsureTestCase(testtools.TestCase):
 
     def test_a_program_is_missing(self):
         self.assertRaises(errors.NotInstalled, child.find, 'no-such-program')
-        self.assertRaises(
-            errors.NotInstalled, process.run, ['no-such-program']
-        )
+        self.assertRaises(errors.NotInstalled, child.run, ['no-such-program'])
 
     def test_each_part_names_profiles_that_exist(self):
         text = (paths.ROOT / 'bindep.txt').read_text()
