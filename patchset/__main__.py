@@ -9,6 +9,7 @@ import pkgutil
 import signal
 import sys
 
+from patchset import arguments
 from patchset import commands
 from patchset import errors
 from patchset.commands import python
@@ -33,7 +34,10 @@ def parser():
             description=command.__doc__,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.add_arguments(one)
+        if module.name != 'deb':  # the packages have their release
+            arguments.add_release(one, new=module.name == 'port')
+        if hasattr(command, 'add_arguments'):
+            command.add_arguments(one)
         one.set_defaults(run=command.run)
     return top
 

@@ -30,7 +30,7 @@ PORT = between('port', int, 1, 65535)
 
 
 def add_release(parser, new=False):
-    """Add ``--release``; :func:`pin` reads it.
+    """Add ``--release``, for :func:`patchset.pins.load`.
 
     :param new: whether to accept a release that does not exist yet
     """
@@ -51,8 +51,3 @@ def add_stock(parser):
         action='store_true',
         help='use unmodified upstream, without the patch set',
     )
-
-
-def pin(args):
-    """The pin of the release that the arguments name."""
-    return pins.load(args.release)

@@ -57,6 +57,7 @@ from bench import runner
 from patchset import arguments
 from patchset import errors
 from patchset import paths
+from patchset import pins
 from patchset import progress
 from patchset import stopping
 from patchset.cluster import layout
@@ -99,7 +100,6 @@ _REPEATED = (
 
 def add_arguments(parser):
     """Add this command's arguments."""
-    arguments.add_release(parser)
     parser.add_argument(
         'experiment',
         choices=(*sorted(experiments.ALL), 'all', 'report', 'compare'),
@@ -163,7 +163,7 @@ def run(args):
     """Run one experiment or all, or render the results."""
     check(args)
     stopping.in_order()
-    pin = arguments.pin(args)
+    pin = pins.load(args.release)
     if args.experiment == 'report':
         runner.report(args.out)
     elif args.experiment == 'compare':

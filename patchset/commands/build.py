@@ -18,11 +18,11 @@ import tempfile
 import urllib.parse
 import uuid
 
-from patchset import arguments
 from patchset import assemble
 from patchset import child
 from patchset import git
 from patchset import paths
+from patchset import pins
 from patchset import progress
 from patchset import series
 from patchset import upstream
@@ -30,14 +30,9 @@ from patchset import upstream
 _PINNED = re.compile(r'^([A-Za-z0-9._-]+)==(\S+)( ;)?')
 
 
-def add_arguments(parser):
-    """Add this command's arguments."""
-    arguments.add_release(parser)
-
-
 def run(args):
     """Build, and print the paths written and the wheel's sha256."""
-    pin = arguments.pin(args)
+    pin = pins.load(args.release)
     path = wheel(assemble.ensure(pin), pin, paths.DIST)
     for one in (path, *describe(path, pin)):
         progress.say(f'{one}')

@@ -12,7 +12,6 @@ from concurrent import futures
 import pathlib
 import tempfile
 
-from patchset import arguments
 from patchset import assemble
 from patchset import child
 from patchset import dependencies
@@ -28,14 +27,9 @@ from patchset import upstream
 SUBJECT_LENGTH = 50  # as OpenStack asks of a commit
 
 
-def add_arguments(parser):
-    """Add this command's arguments."""
-    arguments.add_release(parser)
-
-
 def run(args):
     """Check, and print the size of the series."""
-    pin = arguments.pin(args)
+    pin = pins.load(args.release)
     source = upstream.ensure(pin)
     where = environment.Environment(pin.release, 'test').ensure()
     size = check(pin, source, where.python)

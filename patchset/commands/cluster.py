@@ -28,6 +28,7 @@ from patchset import child
 from patchset import errors
 from patchset import openrc
 from patchset import paths
+from patchset import pins
 from patchset import ports
 from patchset import progress
 from patchset import state
@@ -44,7 +45,6 @@ _NAME = 'cluster.json'
 
 def add_arguments(parser):
     """Add this command's arguments."""
-    arguments.add_release(parser)
     parser.add_argument('action', choices=ACTIONS)
     parser.add_argument(
         'node', nargs='?', help='drain, ready: name of the node, such as node2'
@@ -120,7 +120,7 @@ def chosen(args):
 
 
 def _up(args):
-    pin = arguments.pin(args)
+    pin = pins.load(args.release)
     wanted = chosen(args)
     ports.check(args.port)
     system.ensure('cluster')

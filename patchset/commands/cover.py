@@ -10,11 +10,11 @@ build/cover/.
 import os
 import shutil
 
-from patchset import arguments
 from patchset import assemble
 from patchset import child
 from patchset import environment
 from patchset import paths
+from patchset import pins
 from patchset import progress
 from patchset import series
 from patchset.test_parts import options
@@ -23,7 +23,6 @@ from patchset.test_parts import unit
 
 def add_arguments(parser):
     """Add this command's arguments."""
-    arguments.add_release(parser)
     parser.add_argument(
         'expression',
         nargs='?',
@@ -33,7 +32,7 @@ def add_arguments(parser):
 
 def run(args):
     """Run the tests, print the shares, and write the report."""
-    pin = arguments.pin(args)
+    pin = pins.load(args.release)
     where = environment.Environment(pin.release, 'test').ensure()
     tree = assemble.ensure(pin)
     folder = paths.BUILD / 'cover'

@@ -14,12 +14,12 @@ reported in a private security bug first are listed on standard error.
 
 import pathlib
 
-from patchset import arguments
 from patchset import assemble
 from patchset import embargo
 from patchset import errors
 from patchset import export
 from patchset import paths
+from patchset import pins
 from patchset import progress
 from patchset import quilt
 from patchset import series
@@ -30,7 +30,6 @@ FORMATS = {'git': (export.export, 'series'), 'quilt': (quilt.export, 'quilt')}
 
 def add_arguments(parser):
     """Add this command's arguments."""
-    arguments.add_release(parser)
     parser.add_argument(
         '--topic',
         action='append',
@@ -67,7 +66,7 @@ def add_arguments(parser):
 def run(args):
     """Export, and print the paths written."""
     options = _signature(args)
-    pin = arguments.pin(args)
+    pin = pins.load(args.release)
     write, name = FORMATS[args.format]
     folder = args.output or paths.DIST / name / pin.release
     tree = assemble.ensure(pin)

@@ -12,13 +12,13 @@ from patchset import child
 from patchset import environment
 from patchset import errors
 from patchset import paths
+from patchset import pins
 from patchset import progress
 from patchset import trees
 
 
 def add_arguments(parser):
     """Add this command's arguments."""
-    arguments.add_release(parser)
     arguments.add_stock(parser)
     parser.add_argument(
         '--output',
@@ -30,7 +30,7 @@ def add_arguments(parser):
 
 def run(args):
     """Write the sample, and print its path."""
-    pin = arguments.pin(args)
+    pin = pins.load(args.release)
     tree = trees.get(pin, args.stock)
     version = pin.version if args.stock else pin.local_version
     path = args.output or paths.DIST / f'keystone-{version}.conf.sample'

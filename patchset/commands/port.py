@@ -12,7 +12,6 @@ import pathlib
 import shutil
 import tempfile
 
-from patchset import arguments
 from patchset import assemble
 from patchset import errors
 from patchset import git
@@ -30,7 +29,6 @@ BASE, TOPICS = 'ported-base', 'ported-topics'
 
 def add_arguments(parser):
     """Add this command's arguments."""
-    arguments.add_release(parser, new=True)
     parser.add_argument(
         '--from',
         dest='origin',

@@ -10,12 +10,12 @@ import os
 
 from patchset import arguments
 from patchset import environment
+from patchset import pins
 from patchset import trees
 
 
 def add_arguments(parser):
     """Add this command's arguments."""
-    arguments.add_release(parser)
     arguments.add_stock(parser)
     parser.add_argument('arguments', nargs='*', help="Python's own arguments")
 
@@ -32,7 +32,7 @@ def split(words):
 
 def run(args):
     """Replace this process with that Python."""
-    pin = arguments.pin(args)
+    pin = pins.load(args.release)
     tree = trees.get(pin, args.stock)
     where = environment.Environment(pin.release, 'run').ensure()
     os.environ.update(where.variables(tree))

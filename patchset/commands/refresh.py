@@ -7,14 +7,13 @@ there (a new commit becomes a new topic), or leave the edits uncommitted and
 specify the topic they belong to.
 """
 
-from patchset import arguments
+from patchset import pins
 from patchset import progress
 from patchset import refresh
 
 
 def add_arguments(parser):
     """Add this command's arguments."""
-    arguments.add_release(parser)
     parser.add_argument(
         '--topic', help='topic that the uncommitted edits belong to'
     )
@@ -22,7 +21,7 @@ def add_arguments(parser):
 
 def run(args):
     """Refresh, and print what changed."""
-    changed = refresh.refresh(arguments.pin(args), args.topic)
+    changed = refresh.refresh(pins.load(args.release), args.topic)
     for name in changed:
         progress.say(name)
     if not changed:

@@ -28,6 +28,7 @@ from patchset import environment
 from patchset import errors
 from patchset import openrc
 from patchset import paths
+from patchset import pins
 from patchset import ports
 from patchset import progress
 from patchset import stopping
@@ -36,7 +37,6 @@ from patchset import trees
 
 def add_arguments(parser):
     """Add this command's arguments."""
-    arguments.add_release(parser)
     arguments.add_stock(parser)
     parser.add_argument(
         '--port',
@@ -84,7 +84,7 @@ def run(args):
 
 def _keystone(args):
     # Report invalid arguments before any download.
-    pin = arguments.pin(args)
+    pin = pins.load(args.release)
     password = _password(args)
     if args.database:
         database_url.normalise(args.database)

@@ -42,6 +42,7 @@ from patchset import arguments
 from patchset import database_url
 from patchset import errors
 from patchset import memory
+from patchset import pins
 from patchset import progress
 from patchset import series
 from patchset import stopping
@@ -69,7 +70,6 @@ RECORDED = ('upstream', 'tempest')
 
 def add_arguments(parser):
     """Add this command's arguments."""
-    arguments.add_release(parser)
     arguments.add_stock(parser)
     parser.add_argument(
         '--concurrency',
@@ -144,7 +144,7 @@ def run(args):
     """Run the parts one after the other, and print the totals."""
     parts, expression = split(args.words, STOCK if args.stock else DEFAULT)
     _check(args, parts, expression)
-    pin = arguments.pin(args)
+    pin = pins.load(args.release)
     if args.topics:
         topics = series.load(pin.release)
         series.check_names(args.topics, [topic.name for topic in topics])

@@ -2,7 +2,6 @@
 
 """Tests of what is made of Rally's reports."""
 
-import argparse
 import collections
 import types
 
@@ -13,8 +12,8 @@ from bench import rally
 from bench import rally_client
 from bench import runner
 from bench import runs
+from patchset import __main__ as command_line
 from patchset import errors
-from patchset.commands import bench
 from patchset.tests.unit import test_commands
 
 
@@ -154,9 +153,7 @@ class LeftoversTestCase(testtools.TestCase):
 
 class DatabasesTestCase(testtools.TestCase):
     def of(self, *words):
-        parser = argparse.ArgumentParser()
-        bench.add_arguments(parser)
-        args = parser.parse_args(words)
+        args = command_line.parse(['bench', *words])
         name = args.experiment
         return runner.databases_of(name, args), runner.command(name, args)
 

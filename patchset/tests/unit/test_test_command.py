@@ -2,7 +2,6 @@
 
 """What ./ks test makes of its words, and how it ends."""
 
-import argparse
 import contextlib
 import io
 import sys
@@ -12,6 +11,7 @@ import types
 import fixtures
 import testtools
 
+from patchset import __main__ as command_line
 from patchset import errors
 from patchset import pins
 from patchset import series
@@ -77,11 +77,10 @@ class RunTestCase(testtools.TestCase):
         )
 
     def run_command(self, *words):
-        parser = argparse.ArgumentParser()
-        test.add_arguments(parser)
+        args = command_line.parse(['test', *words])
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
-            code = test.run(parser.parse_args(words))
+            code = args.run(args)
         return code, output.getvalue().splitlines()
 
     def test_sum(self):
