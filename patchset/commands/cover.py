@@ -17,7 +17,7 @@ from patchset import paths
 from patchset import pins
 from patchset import progress
 from patchset import series
-from patchset.test_parts import options
+from patchset import test_parts
 from patchset.test_parts import unit
 
 
@@ -42,7 +42,7 @@ def run(args):
     settings.write_text(configuration(folder, measured(pin, tree)))
     # coverage starts in each Python of the environment that sees this.
     os.environ['COVERAGE_PROCESS_START'] = str(settings)
-    result = unit.run(options.Options(pin, expression=args.expression))
+    result = unit.run(test_parts.Options(pin, expression=args.expression))
     del os.environ['COVERAGE_PROCESS_START']
     coverage = [where.bin / 'coverage']
     common = ['--rcfile', settings]

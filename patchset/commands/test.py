@@ -47,7 +47,7 @@ from patchset import progress
 from patchset import series
 from patchset import stopping
 from patchset import system
-from patchset.test_parts import options
+from patchset import test_parts
 from patchset.test_parts import results
 from patchset.walk import rig
 from patchset.walk import story
@@ -148,7 +148,7 @@ def run(args):
     if args.topics:
         topics = series.load(pin.release)
         series.check_names(args.topics, [topic.name for topic in topics])
-    chosen = options.Options(
+    chosen = test_parts.Options(
         pin=pin,
         stock=args.stock,
         expression=expression,

@@ -4,6 +4,55 @@
 
 Each is a module whose docstring says what it runs. ``PACKAGES`` names the
 profiles of ``bindep.txt`` that it needs, and ``run`` takes a
-:class:`patchset.test_parts.options.Options` and returns a
+:class:`patchset.test_parts.Options` and returns a
 :class:`patchset.test_parts.results.Result`.
 """
+
+import dataclasses
+import os
+
+from patchset import pins
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """What a run of ``./ks test`` tells each part.
+
+    :param pin: the release under test
+    :param stock: test the stock tree, not the patched one
+    :param expression: regular expression that test ids must match, or None
+    :param concurrency: number of processes to spread tests over
+    :param topics: names of the topics that ``commits`` and ``proof`` are
+        about; none is all of them
+    :param record: write down the stock run to compare later runs with
+    :param seconds: how long ``walk`` goes on
+    :param seed: seed of its story
+    :param without: kinds of steps that its story leaves out
+    :param cache: one of :data:`patchset.walk.rig.CACHES`
+    :param database_url: the database that ``integration`` tests, or None
+    """
+
+    pin: pins.Pin
+    stock: bool = False
+    expression: str | None = None
+    concurrency: int = len(os.sched_getaffinity(0))
+    topics: tuple[str, ...] = ()
+    record: bool = False
+    seconds: int = 60
+    seed: int = 1
+    without: tuple[str, ...] = ()
+    cache: str = 'shared'
+    database_url: str | None = None
+
+    def label(self, part):
+        """Name of a part's run, for files."""
+        stock = '-stock' if self.stock else ''
+        return f'{part}-{self.pin.release}{stock}'
+
+    def chosen(self, topics):
+        """Those topics of a series that the run is about, as a list."""
+        return [
+            topic
+            for topic in topics
+            if not self.topics or topic.name in self.topics
+        ]

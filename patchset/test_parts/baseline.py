@@ -106,7 +106,7 @@ def record(pin, part, report):
 def judge(options, part, report, on_stock):
     """Record a run on stock, if that is asked for, or compare one with it.
 
-    :param options: a :class:`patchset.test_parts.options.Options`
+    :param options: a :class:`patchset.test_parts.Options`
     :param report: :class:`patchset.test_parts.results.Report` of the run, with
         the ids of the stock suite's tests
     :param on_stock: called with options and ids where nothing is recorded;

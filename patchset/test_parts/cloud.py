@@ -52,7 +52,7 @@ def keystone(
 def start(options):
     """Start MariaDB, memcached and Keystone; stop them at the end.
 
-    :param options: a :class:`patchset.test_parts.options.Options`
+    :param options: a :class:`patchset.test_parts.Options`
     :returns: the :class:`patchset.deployment.Deployment`
     """
     with contextlib.ExitStack() as stack:

@@ -84,7 +84,7 @@ def _run(options, name, home):
 def run_suite(options, name, home, expression):
     """Run the tests of a project.
 
-    :param options: a :class:`patchset.test_parts.options.Options`
+    :param options: a :class:`patchset.test_parts.Options`
     :param name: one of :data:`SUITES`, or :data:`GOPHERCLOUD`
     :param home: home folder, with the ``clouds.yaml`` of the clouds
     :param expression: regular expression that test ids must match, or None

@@ -44,7 +44,7 @@ def both(*expressions):
 def run(options, part, tree=None, **choice):
     """Run the suite of a part in the release's test environment.
 
-    :param options: a :class:`patchset.test_parts.options.Options`
+    :param options: a :class:`patchset.test_parts.Options`
     :param tree: by default, the tree that the options choose
     :param choice: further parameters of :class:`Suite`
     :returns: a :class:`patchset.test_parts.results.Report`

@@ -33,7 +33,7 @@ def run_suite(
 ):
     """Run tempest, with its plugins, against a Keystone started for it.
 
-    :param options: a :class:`patchset.test_parts.options.Options`
+    :param options: a :class:`patchset.test_parts.Options`
     :param part: the part that it runs for
     :param expression: regular expression that test ids must match
     :param plugin: whether our own plugin is there; by default, on the patched

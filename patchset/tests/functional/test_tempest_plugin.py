@@ -11,7 +11,7 @@ import shutil
 from patchset import child
 from patchset import environment
 from patchset import paths
-from patchset.test_parts import options
+from patchset import test_parts
 from patchset.test_parts import tempest
 from patchset.tests.unit import base
 from revcache_tempest_plugin import promises
@@ -64,7 +64,7 @@ class TempestPluginTestCase(base.RepositoryTestCase):
 
     def test_stock_breaks_promises_and_each_is_named(self):
         report = tempest.run_suite(
-            options.Options(pin=self.pin, stock=True, concurrency=1),
+            test_parts.Options(pin=self.pin, stock=True, concurrency=1),
             'functional-tempest',
             _EXPRESSION,
             plugin=True,

@@ -9,8 +9,8 @@ import testtools
 
 from patchset import errors
 from patchset import pins
+from patchset import test_parts
 from patchset.test_parts import baseline
-from patchset.test_parts import options
 from patchset.test_parts import results
 
 
@@ -47,7 +47,7 @@ class BaselineTestCase(testtools.TestCase):
 
     def compare(self, ids, **tests):
         return baseline.judge(
-            options.Options(self.pin), 'some', report(ids, **tests),
+            test_parts.Options(self.pin), 'some', report(ids, **tests),
             self.on_stock,
         )  # fmt: skip
 
