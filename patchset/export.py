@@ -10,6 +10,8 @@ import tempfile
 from patchset import assemble
 from patchset import errors
 from patchset import git
+from patchset import paths
+from patchset import pins
 from patchset import series
 from patchset import signing
 
@@ -22,6 +24,7 @@ _CONFLICT = re.compile(
     r'^>>>>>>> .*\n',
     re.MULTILINE,
 )
+_SECURITY = re.compile(r'^security:', re.MULTILINE)  # in a release note
 
 
 def export(tree, topics, folder, only=(), signed_by=None):
@@ -207,3 +210,33 @@ def _resolve(conflict):
             done += len(removed)
             result += after[start:end]
     return ''.join(result + ours[done:])
+
+
+def security(topics, root=paths.ROOT):
+    """Those of some topics that close a security hole, by their notes.
+
+    :param topics: list of :class:`patchset.series.Topic`
+    :param root: folder that holds ``releasenotes/``
+    """
+    return [
+        topic
+        for topic in topics
+        if any(
+            _SECURITY.search((root / name).read_text(encoding='utf-8'))
+            for name in topic.adds
+            if name.startswith('releasenotes/notes/')
+        )
+    ]
+
+
+def security_by_topic(root=paths.ROOT):
+    """The topics of all releases that close a security hole.
+
+    :returns: {name: (subject, releases, oldest first)}, by name
+    """
+    found = {}
+    for release in pins.releases(root / 'patches'):
+        for topic in security(series.load(release, root / 'patches'), root):
+            _, releases = found.get(topic.name, (None, []))
+            found[topic.name] = (topic.subject, [*releases, release])
+    return dict(sorted(found.items()))

@@ -15,7 +15,6 @@ reported in a private security bug first are listed on standard error.
 import pathlib
 
 from patchset import assemble
-from patchset import embargo
 from patchset import errors
 from patchset import export
 from patchset import paths
@@ -90,8 +89,8 @@ def _signature(args):
 
 def _tell_of_security(topics, only):
     written = export.closure(topics, only or [one.name for one in topics])
-    private = [name for name in embargo.names(topics) if name in written]
+    private = export.security(one for one in topics if one.name in written)
     if private:
         progress.step('report these in a private security bug first:')
-    for name in private:
-        progress.step(f'  {name}')
+    for topic in private:
+        progress.step(f'  {topic.name}')

@@ -8,7 +8,7 @@ section ``security``, and the releases that have them.
 
 import generated
 
-from patchset import embargo
+from patchset import export
 from patchset import paths
 
 HEAD = """\
@@ -24,7 +24,7 @@ HEAD = """\
 def table():
     """The table in reStructuredText, as lines."""
     lines = HEAD.splitlines()
-    for name, (subject, releases) in embargo.by_topic().items():
+    for name, (subject, releases) in export.security_by_topic().items():
         lines += [
             f'   * - :doc:`{name} <../topics/{name}>`',
             f'     - {subject}',

@@ -9,7 +9,6 @@ import re
 import shutil
 
 from patchset import assemble
-from patchset import embargo
 from patchset import errors
 from patchset import export
 from patchset import git
@@ -184,7 +183,7 @@ class SignedExportTestCase(SeriesTestCase):
             self.assertIn('\nSigned-off-by: A <b@c>\n---\n', path.read_text())
         private = done.stderr.partition('private security bug first:\n')[2]
         self.assertEqual(
-            embargo.names(self.topics()),
+            [topic.name for topic in export.security(self.topics())],
             [line.split()[-1] for line in private.splitlines()],
         )
 
@@ -260,10 +259,13 @@ class MessageTestCase(base.RepositoryTestCase):
                 self.assertTrue(re.fullmatch('#[0-9]{7}', value), name)
 
 
-class EmbargoTestCase(base.RepositoryTestCase):
+class SecurityTestCase(base.RepositoryTestCase):
     def setUp(self):
         super().setUp()
         self.few()
+
+    def security(self):
+        return [one.name for one in export.security(self.topics(), self.root)]
 
     def test_notes_with_a_security_section(self):
         self.assertEqual(
@@ -272,7 +274,7 @@ class EmbargoTestCase(base.RepositoryTestCase):
                 'request-local-cache',
                 'auth-context-per-request',
             ],
-            embargo.names(self.topics(), self.root),
+            self.security(),
         )
         note = next(
             self.root / name
@@ -282,12 +284,11 @@ class EmbargoTestCase(base.RepositoryTestCase):
         )
         self.substitute(note, '^security:', 'fixes:')
         self.assertEqual(
-            ['revoke-project-domain', 'request-local-cache'],
-            embargo.names(self.topics(), self.root),
+            ['revoke-project-domain', 'request-local-cache'], self.security()
         )
 
     def test_table(self):
-        found = embargo.by_topic(self.root)
+        found = export.security_by_topic(self.root)
         self.assertEqual(
             [
                 'auth-context-per-request',
