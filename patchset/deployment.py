@@ -5,9 +5,7 @@
 import pathlib
 import subprocess
 
-from patchset import cache_url
 from patchset import child
-from patchset import database_url
 from patchset import errors
 from patchset import keystone_conf
 from patchset import openrc
@@ -15,6 +13,7 @@ from patchset import ports
 from patchset import preparation
 from patchset import state as states
 from patchset import stopping
+from patchset import urls
 from patchset import wsgi
 
 PATIENCE = 120  # seconds that the server has to load Keystone
@@ -75,9 +74,9 @@ class Deployment:
         self.threads = threads
         self.cache = cache
         self.database = (
-            database_url.normalise(database)
+            urls.normalise(database)
             if database
-            else database_url.sqlite(self.state.path / 'keystone.db')
+            else urls.sqlite(self.state.path / 'keystone.db')
         )
         self.options = keystone_conf.merge(
             keystone_conf.defaults(self.state.path, self.database, cache),
@@ -130,7 +129,7 @@ class Deployment:
         self.state.claim()
         try:
             if self.cache:
-                cache_url.check(self.cache)
+                urls.check_cache(self.cache)
             made = preparation.Preparation(self, self._wanted_password)
             self.password = made.password
             self.password_is_new = made.password_is_new

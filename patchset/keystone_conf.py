@@ -2,8 +2,8 @@
 
 """A complete keystone.conf, which needs nothing in /etc/keystone."""
 
-from patchset import cache_url
 from patchset import errors
+from patchset import urls
 
 # The in-process cache. dogpile.cache.memory hands every caller the stored
 # object itself, and Keystone adds links to some of them and takes fields
@@ -42,7 +42,7 @@ def defaults(state, database, cache):
     if cache:
         options['cache'].update(
             backend='dogpile.cache.memcached',
-            memcache_servers=cache_url.servers(cache),
+            memcache_servers=urls.cache_servers(cache),
         )
     return options
 

@@ -9,11 +9,11 @@ import pathlib
 import secrets
 
 from patchset import child
-from patchset import database_url
 from patchset import errors
 from patchset import progress
 from patchset import state as states
 from patchset import tree_scripts
+from patchset import urls
 
 CONNECT = 10  # seconds that a database has to answer
 MIGRATIONS = 'keystone/common/sql/migrations/versions'
@@ -50,7 +50,7 @@ class Preparation:
         if not (ours and kept) and not wanted:
             if admin:
                 raise errors.Error(
-                    f'{database_url.redacted(self._keystone.database)} '
+                    f'{urls.redacted(self._keystone.database)} '
                     f'already has an admin whose password is not in '
                     f'{self._state.path}: set a new password, or choose '
                     f'another database'
@@ -156,11 +156,9 @@ class Preparation:
         )
         if 'error' in answer:
             reason = answer['error']
-            for password in database_url.passwords(url):
+            for password in urls.passwords(url):
                 reason = reason.replace(password, '***')
-            raise errors.Error(
-                f'database {database_url.redacted(url)}: {reason}'
-            )
+            raise errors.Error(f'database {urls.redacted(url)}: {reason}')
         return answer
 
     def _manage(self, words, **options):

@@ -21,8 +21,6 @@ import shlex
 import sys
 
 from patchset import arguments
-from patchset import cache_url
-from patchset import database_url
 from patchset import deployment
 from patchset import environment
 from patchset import errors
@@ -33,6 +31,7 @@ from patchset import ports
 from patchset import progress
 from patchset import stopping
 from patchset import trees
+from patchset import urls
 
 
 def add_arguments(parser):
@@ -87,9 +86,9 @@ def _keystone(args):
     pin = pins.load(args.release)
     password = _password(args)
     if args.database:
-        database_url.normalise(args.database)
+        urls.normalise(args.database)
     if args.cache:
-        cache_url.address(args.cache)
+        urls.cache_address(args.cache)
     ports.check(args.port)
     tree = trees.get(pin, args.stock)
     name = f'{pin.release}-stock' if args.stock else pin.release

@@ -39,7 +39,6 @@ import re
 import time
 
 from patchset import arguments
-from patchset import database_url
 from patchset import errors
 from patchset import memory
 from patchset import pins
@@ -48,6 +47,7 @@ from patchset import series
 from patchset import stopping
 from patchset import system
 from patchset import test_parts
+from patchset import urls
 from patchset.test_parts import results
 from patchset.walk import rig
 from patchset.walk import story
@@ -230,7 +230,7 @@ def _database_url(url, parts):
         return None
     if parts != ['integration']:
         raise errors.UsageError('--database-url requires the part integration')
-    url = database_url.normalise(url, also=('cockroachdb+psycopg2',))
+    url = urls.normalise(url, also=('cockroachdb+psycopg2',))
     if url.startswith('sqlite'):
         raise errors.UsageError('--database-url requires a database server')
     return url

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Database URLs as a user may write them."""
+"""URLs of databases and caches as a user may write them."""
 
 import pathlib
+import socket
 from urllib import parse
 
 from patchset import errors
 
 # What a user may write before '://', and the driver that it stands for:
 # one pure or prebuilt driver each, as the lock file has them.
-DRIVERS = {
+_DRIVERS = {
     'sqlite': 'sqlite',
     'mysql': 'mysql+pymysql',
     'mysql+pymysql': 'mysql+pymysql',
@@ -18,6 +19,7 @@ DRIVERS = {
     'postgresql': 'postgresql+psycopg2',
     'postgresql+psycopg2': 'postgresql+psycopg2',
 }
+_PATIENCE = 5  # seconds that memcached has to answer
 
 
 def sqlite(path):
@@ -33,7 +35,7 @@ def normalise(url, also=()):
         an SQLite database that would live in memory only
     """
     scheme, separator, rest = url.partition('://')
-    drivers = {**DRIVERS, **{name: name for name in also}}
+    drivers = {**_DRIVERS, **{name: name for name in also}}
     driver = drivers.get(scheme.lower()) if separator else None
     if driver is None:
         # The text after '://' may hold a password: it is not repeated.
@@ -64,3 +66,52 @@ def passwords(url):
     account, _, _ = rest.rpartition('@')
     quoted = account.partition(':')[2]
     return sorted({quoted, parse.unquote(quoted)} - {''}, key=len)[::-1]
+
+
+def cache_address(url):
+    """Host and port of a cache URL.
+
+    :raises patchset.errors.UsageError: not memcached://HOST:PORT
+    """
+    parts = parse.urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    if (
+        parts.scheme != 'memcached'
+        or not parts.hostname
+        or not port
+        or parts.path not in ('', '/')
+    ):
+        raise errors.UsageError(
+            f'cache URL {url!r}: expected memcached://HOST:PORT'
+        )
+    return parts.hostname, port
+
+
+def check_cache(url):
+    """Make sure that a memcached answers.
+
+    :raises patchset.errors.Error: none does
+    """
+    host, port = cache_address(url)
+    try:
+        with socket.create_connection((host, port), _PATIENCE) as connection:
+            connection.settimeout(_PATIENCE)
+            connection.sendall(b'version\r\n')
+            answer = connection.recv(512)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise errors.Error(f'no memcached at {host}:{port}: {reason}')
+    if not answer.startswith(b'VERSION '):
+        raise errors.Error(
+            f'no memcached at {host}:{port}: the port is in use by another '
+            f'program'
+        )
+
+
+def cache_servers(url):
+    """The address as python-memcached wants it."""
+    host, port = cache_address(url)
+    return f'inet6:[{host}]:{port}' if ':' in host else f'{host}:{port}'
