@@ -68,7 +68,17 @@ class Environment:
             shutil.rmtree(self.path, ignore_errors=True)
             self.path.parent.mkdir(parents=True, exist_ok=True)
             child.run([sys.executable, '-m', 'venv', self.path])
-            install(self.python, self.lock)
+            # Nothing is compiled in advance: programs look for compiled files
+            # elsewhere, see variables().
+            child.run(
+                [
+                    self.python, '-m', 'pip', 'install', '--quiet',
+                    '--no-input', '--disable-pip-version-check', '--no-deps',
+                    '--require-hashes', '--no-compile',
+                    '--requirement', self.lock,
+                ],
+                what=f'installing {self.lock.name}',
+            )  # fmt: skip
         (self.path / 'complete').write_text(str(self.path))
 
     def variables(self, tree):
@@ -82,19 +92,3 @@ class Environment:
             'PATH': f'{self.bin}{os.pathsep}{os.environ["PATH"]}',
             'VIRTUAL_ENV': str(self.path),
         }
-
-
-def install(python, lock):
-    """Install exactly what a lock file names, hashes checked.
-
-    Nothing is compiled in advance: programs look for compiled files
-    elsewhere, see :meth:`Environment.variables`.
-    """
-    child.run(
-        [
-            python, '-m', 'pip', 'install', '--quiet', '--no-input',
-            '--disable-pip-version-check', '--no-deps', '--require-hashes',
-            '--no-compile', '--requirement', lock,
-        ],
-        what=f'installing {lock.name}',
-    )  # fmt: skip

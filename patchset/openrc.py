@@ -3,9 +3,7 @@
 """The admin's environment, as an openrc and as a clouds.yaml."""
 
 import json
-import os
 import shlex
-import tempfile
 
 
 def credentials(url, password):
@@ -39,34 +37,18 @@ def openrc(variables):
     return '\n'.join(exports(variables)) + '\n'
 
 
-def clouds(variables, name):
+def clouds(variables, cloud):
     """Text of a clouds.yaml with one cloud.
 
     JSON is YAML, whatever the password contains.
     """
-    account = {
-        'auth_url': 'OS_AUTH_URL',
-        'username': 'OS_USERNAME',
-        'password': 'OS_PASSWORD',
-        'user_domain_name': 'OS_USER_DOMAIN_NAME',
-        'project_name': 'OS_PROJECT_NAME',
-        'project_domain_name': 'OS_PROJECT_DOMAIN_NAME',
-    }
-    cloud = {
-        'auth': {key: variables[account[key]] for key in account},
+    names = (
+        'auth_url', 'username', 'password', 'user_domain_name', 'project_name',
+        'project_domain_name',
+    )  # fmt: skip
+    values = {
+        'auth': {name: variables[f'OS_{name.upper()}'] for name in names},
         'region_name': variables['OS_REGION_NAME'],
         'identity_api_version': 3,
     }
-    return json.dumps({'clouds': {name: cloud}}, indent=2) + '\n'
-
-
-def write_private(path, text):
-    """Put a file of mode 0600 in the place of an older one, all at once."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix='.new-')
-    try:
-        with open(handle, 'w') as target:
-            target.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    return json.dumps({'clouds': {cloud: values}}, indent=2) + '\n'

@@ -6,9 +6,9 @@ import contextlib
 import fcntl
 import json
 import os
+import tempfile
 
 from patchset import errors
-from patchset import openrc
 
 
 class State:
@@ -79,7 +79,14 @@ class State:
     def write(self, name, text):
         """Write a file that only its owner can read, all at once."""
         with self._explained():
-            openrc.write_private(self.path / name, text)
+            handle, new = tempfile.mkstemp(dir=self.path, prefix='.new-')
+            try:
+                with open(handle, 'w') as target:
+                    target.write(text)
+                os.replace(new, self.path / name)
+            except BaseException:
+                os.unlink(new)
+                raise
 
     def read(self, name):
         """Text of a file; None if there is none."""

@@ -3,9 +3,7 @@
 """Tests of the admin's environment, as shells and clients read it."""
 
 import json
-import os
 import pathlib
-import stat
 
 import fixtures
 import testtools
@@ -62,12 +60,3 @@ class OpenrcTestCase(testtools.TestCase):
             },
             json.loads(cloud),
         )
-
-    def test_a_private_file_replaces_a_public_one(self):
-        path = self.folder / 'openrc'
-        path.write_text('old')
-        path.chmod(0o644)
-        openrc.write_private(path, 'new')
-        self.assertEqual('new', path.read_text())
-        self.assertEqual(0o600, stat.S_IMODE(path.stat().st_mode))
-        self.assertEqual(['openrc'], os.listdir(self.folder))

@@ -34,6 +34,17 @@ class StateTestCase(testtools.TestCase):
         ):
             self.assertEqual(mode, stat.S_IMODE(path.stat().st_mode), path)
 
+    def test_a_private_file_replaces_a_public_one(self):
+        self.state.claim()
+        path = self.state.path / 'openrc'
+        path.write_text('old')
+        path.chmod(0o644)
+        names = sorted(self.state.path.iterdir())
+        self.state.write('openrc', 'new')
+        self.assertEqual('new', path.read_text())
+        self.assertEqual(0o600, stat.S_IMODE(path.stat().st_mode))
+        self.assertEqual(names, sorted(self.state.path.iterdir()))
+
     def test_others_can_tell_whether_it_is_claimed(self):
         other = self.make('a/state')
         self.assertFalse(other.is_claimed())
