@@ -77,10 +77,6 @@ class Cluster(server.Service):
         """One of each node, which is accessed directly: a list."""
         return [client.Client(one.port, one.name) for one in self.nodes]
 
-    def node(self, name):
-        """The :class:`patchset.cluster.node.Node` with this name."""
-        return next(one for one in self.nodes if one.name == name)
-
     def lengthen(self, milliseconds):
         """Set the round trip time between regions."""
         if self._lines:

@@ -15,7 +15,6 @@ from patchset.cluster import load
 INTERVAL = 2  # [revoke] sync_interval of patched nodes, in seconds
 # By default, Keystone bypasses a failed memcached for five minutes.
 _OPTIONS = {'cache': {'memcache_dead_retry': 1}}
-_GALERA = ('galera',)
 # Seconds by which the clock of a node is off.
 CLOCKS = {f'clock {skew:+d} s': skew for skew in (5, -5, 90, -90)}
 
@@ -101,15 +100,29 @@ def _reload_balancer(running, seconds):
     time.sleep(seconds)
 
 
-def _kill_cache(running, seconds):
-    running.caches[-1].kill()
-    time.sleep(seconds)
-    running.caches[-1].revive()
+def _during(server, state):
+    """What happens if a server is in a state meanwhile.
+
+    :param server: callable; takes the cluster and returns the server
+    :param state: name of the server's method for it, a context manager
+    """
+
+    def happen(running, seconds):
+        with getattr(server(running), state)():
+            time.sleep(seconds)
+
+    return happen
 
 
-def _pause_cache(running, seconds):
-    with running.caches[-1].paused():
-        time.sleep(seconds)
+def _of_cache(state, *caches):
+    happen = _during(lambda running: running.caches[-1], state)
+    return Fault(happen, of_cache=True, caches=caches)
+
+
+def _of_galera(state):
+    # The first server of a Galera cluster keeps the quorum.
+    happen = _during(lambda running: running.database.servers[-1], state)
+    return Fault(happen, databases=('galera',))
 
 
 def _empty_cache(running, seconds):
@@ -134,28 +147,6 @@ def _split_cache(running, seconds):
         time.sleep(seconds)
 
 
-def _kill_database(running, seconds):
-    # The first server of a Galera cluster keeps the quorum.
-    running.database.servers[-1].kill()
-    time.sleep(seconds)
-    running.database.servers[-1].revive()
-
-
-def _pause_database(running, seconds):
-    with running.database.servers[-1].paused():
-        time.sleep(seconds)
-
-
-def _cut_off_database(running, seconds):
-    with running.database.servers[-1].cut_off():
-        time.sleep(seconds)
-
-
-def _hold_back_database(running, seconds):
-    with running.database.servers[-1].held_back():
-        time.sleep(seconds)
-
-
 def _restart_database(running, seconds):
     running.database.servers[0].restart()
     time.sleep(seconds)
@@ -168,18 +159,16 @@ ALL = {
     'node drained, killed': Fault(_drain_node),
     'HAProxy reloaded': Fault(_reload_balancer),
     'rolling upgrade': Fault(_change_kind, caches=('shared',)),
-    'memcached killed': Fault(
-        _kill_cache, of_cache=True, caches=('shared', 'per-node')
-    ),
-    'one of three lost': Fault(_kill_cache, of_cache=True, caches=('ring',)),
-    'memcached paused': Fault(_pause_cache, of_cache=True),
+    'memcached killed': _of_cache('down', 'shared', 'per-node'),
+    'one of three lost': _of_cache('down', 'ring'),
+    'memcached paused': _of_cache('paused'),
     'memcached emptied': Fault(_empty_cache, of_cache=True),
     'memcached restored': Fault(_restore_cache, of_cache=True),
     'memcached split': Fault(_split_cache, of_cache=True, caches=('ring',)),
-    'Galera node killed': Fault(_kill_database, databases=_GALERA),
-    'Galera node paused': Fault(_pause_database, databases=_GALERA),
-    'Galera node cut off': Fault(_cut_off_database, databases=_GALERA),
-    'Galera node lags': Fault(_hold_back_database, databases=_GALERA),
+    'Galera node killed': _of_galera('down'),
+    'Galera node paused': _of_galera('paused'),
+    'Galera node cut off': _of_galera('cut_off'),
+    'Galera node lags': _of_galera('held_back'),
     'database restarted': Fault(
         _restart_database, databases=('mariadb', 'postgresql')
     ),

@@ -8,7 +8,6 @@ from patchset import errors
 
 DATABASES = ('mariadb', 'galera', 'postgresql')
 CACHES = ('shared', 'ring', 'per-node')
-KINDS = ('patched', 'stock', 'mixed')
 RING = 3  # memcached servers in a ring
 GALERA = 3  # Galera servers if there is only one region
 GROUP = 3  # regions in a group
@@ -28,7 +27,7 @@ class Layout:
     :param rtt: round trip time between regions in milliseconds
     :param database: one of :data:`DATABASES`
     :param cache: one of :data:`CACHES`
-    :param kind: one of :data:`KINDS`; mixed alternates patched and stock
+    :param kind: patched, stock or mixed, which alternates both
     :param processes: server processes of each node
     :param grouped: whether the regions are in groups of :data:`GROUP`, within
         which the round trip time is shorter, by :data:`WITHIN`

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import time
 
-from patchset import child
 from patchset import errors
 from patchset.services import mariadb
 from patchset.services import server
@@ -77,16 +76,6 @@ class Node(mariadb.MariaDB):
         with super().paused():
             yield
         self._wait_for('wsrep_local_state_comment', 'Synced')
-
-    @contextlib.contextmanager
-    def down(self):
-        """Be stopped in order, and join the cluster again."""
-        child.stop(self._process, self.stop_signal, PATIENCE)
-        try:
-            yield
-        finally:
-            self._spawn(self._command())
-            self._wait_for('wsrep_local_state_comment', 'Synced')
 
     def _session(self):
         return _session(self._client(), self._password)
@@ -181,9 +170,9 @@ class Cluster(server.Service):
         """Result of one SQL statement on the first node."""
         return self.nodes[0].query(statement, database)
 
-    def url(self, database, node=0):
-        """SQLAlchemy URL of a database on one node; made if missing."""
-        return self.nodes[node].url(database)
+    def url(self, database):
+        """SQLAlchemy URL of a database on the first node; made if missing."""
+        return self.nodes[0].url(database)
 
     def addresses(self, but):
         """Where the running nodes are, one left out: a list of strings."""

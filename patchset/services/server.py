@@ -161,7 +161,17 @@ class Server(Service):
 
         :raises patchset.errors.Error: it did not answer
         """
-        child.stop(self._process, self.stop_signal)
+        with self.down(self.stop_signal):
+            pass
+
+    @contextlib.contextmanager
+    def down(self, how=signal.SIGKILL):
+        """Be ended by a signal during the block, and start again after it.
+
+        :raises patchset.errors.Error: it did not answer
+        """
+        child.stop(self._process, how)
+        yield
         self.revive()
 
     @contextlib.contextmanager

@@ -21,7 +21,7 @@ class ClusterTestCase(testtools.TestCase):
         cls.cluster = cls.enterClassContext(galera.Cluster(3))
 
     def test_each_node_is_in_step(self):
-        url = self.cluster.url('shown', 2)
+        url = self.cluster.nodes[2].url('shown')
         self.assertEqual('shown', url.rpartition('/')[2])
         for node in self.cluster.nodes:
             self.assertEqual([['3']], self.status(node, 'cluster_size'))
@@ -58,7 +58,7 @@ class ClusterTestCase(testtools.TestCase):
 
     def test_node_that_was_down_is_in_step_again(self):
         first, _, last = self.cluster.nodes
-        with last.down():
+        with last.down(last.stop_signal):
             first.query('CREATE DATABASE meanwhile')
             self.assertEqual([['2']], self.status(first, 'cluster_size'))
         found = last.query("SHOW DATABASES LIKE 'meanwhile'")

@@ -45,7 +45,7 @@ class _TwoNodes:
     def setUp(self):
         super().setUp()
         database = f'k{uuid.uuid4().hex}'
-        self.urls = [self.cluster.url(database, node) for node in range(2)]
+        self.urls = [one.url(database) for one in self.cluster.nodes]
         self.engines = [self.connect(url) for url in self.urls]
         self.cache.flush()
         self.background = self.enterContext(
@@ -276,7 +276,7 @@ class GaleraTestCase(_TwoNodes, base.WorkerTestCase):
         self.assertIsNone(here.revoke(user_id='a'))
         for worker in (there, patient):
             self.assertRevoked(worker, user_id='a')
-        with self.there.down():
+        with self.there.down(self.there.stop_signal):
             self.check_without_node(here, there, patient)
         self.check_with_node_again(here, there, patient)
 
