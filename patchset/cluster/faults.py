@@ -3,7 +3,6 @@
 """Faults of the components of a cluster, each of which is repaired."""
 
 import collections.abc
-import contextlib
 import dataclasses
 import functools
 import time
@@ -60,17 +59,9 @@ def _kill_node(running, seconds):
     running.balancer.wait_for({one.name: 'UP'})
 
 
-@contextlib.contextmanager
-def _drained(running, one):
-    running.balancer.drain(one.name)
-    yield
-    running.balancer.set_state(one.name, 'ready')
-    running.balancer.wait_for({one.name: 'UP'})
-
-
 def _drain_node(running, seconds):
     one = running.nodes[-1]
-    with _drained(running, one):
+    with running.balancer.drained(one.name):
         one.kill()
         time.sleep(seconds)
         one.start()
@@ -80,7 +71,7 @@ def _skew_clock(skew, running, seconds):
     one = running.nodes[-1]
     for seconds_off in (skew, 0):
         one.skew = seconds_off
-        with _drained(running, one):
+        with running.balancer.drained(one.name):
             one.restart()
         time.sleep(seconds)
 
@@ -90,7 +81,7 @@ def _change_kind(running, seconds):
     for one in 2 * running.nodes:
         one.is_stock = not one.is_stock
         one.tree = trees.get(running.pin, one.is_stock)
-        with _drained(running, one):
+        with running.balancer.drained(one.name):
             one.restart()
         time.sleep(seconds)
 
@@ -142,7 +133,7 @@ def _split_cache(running, seconds):
     one = running.nodes[-1]
     servers = one.options['cache']['memcache_servers']
     for known in (servers.rpartition(',')[2], servers):
-        with _drained(running, one):
+        with running.balancer.drained(one.name):
             one.restart({'cache': {'memcache_servers': known}})
         time.sleep(seconds)
 

@@ -2,6 +2,7 @@
 
 """A private HAProxy in front of several HTTP servers."""
 
+import contextlib
 import csv
 import signal
 import socket
@@ -84,42 +85,37 @@ class HAProxy(server.Server):
         """Path of the runtime socket, which accepts commands."""
         return self.folder / 'runtime'
 
-    def states(self):
-        """The states of the servers.
-
-        :returns: {name: ``UP``, ``DOWN``, ``DRAIN`` or another state}
-        """
-        return states(self.runtime)
-
-    def set_state(self, name, state):
-        """Set the state of a server: ``ready``, ``drain`` or ``maint``."""
-        set_state(self.runtime, name, state)
-
     def wait_for(self, wanted):
         """Wait until servers have the given states.
 
-        :param wanted: {name: state}, as returned by :meth:`states`
+        :param wanted: {name: state}, as returned by :func:`states`
         :raises patchset.errors.Error: they do not reach them in time
         """
         child.wait_until(
-            lambda: wanted.items() <= self.states().items(),
+            lambda: wanted.items() <= states(self.runtime).items(),
             PATIENCE,
             lambda: errors.Error(
-                f'haproxy: states {self.states()}, expected {wanted}'
+                f'haproxy: states {states(self.runtime)}, expected {wanted}'
             ),
         )
 
-    def drain(self, name):
+    @contextlib.contextmanager
+    def drained(self, name):
         """Send no new requests to a server, and wait for its current ones.
 
-        :raises patchset.errors.Error: they do not complete in time
+        After the block, it is used again.
+
+        :raises patchset.errors.Error: that does not happen in time
         """
-        self.set_state(name, 'drain')
+        set_state(self.runtime, name, 'drain')
         child.wait_until(
             lambda: not int(_rows(self.runtime)[name]['scur']),
             PATIENCE,
             lambda: errors.Error(f'haproxy: {name} still has active requests'),
         )
+        yield
+        set_state(self.runtime, name, 'ready')
+        self.wait_for({name: 'UP'})
 
     def reload(self):
         """Reload the configuration, which starts a new worker process.
@@ -172,9 +168,10 @@ class HAProxy(server.Server):
 
 
 def states(path):
-    """The states of the servers of an HAProxy; see :meth:`HAProxy.states`.
+    """The states of the servers of an HAProxy.
 
     :param path: path of its runtime socket
+    :returns: {name: ``UP``, ``DOWN``, ``DRAIN`` or another state}
     :raises patchset.errors.Error: it does not respond
     """
     return {

@@ -19,6 +19,7 @@ from patchset import trees
 from patchset.cluster import cluster
 from patchset.cluster import layout
 from patchset.cluster import load
+from patchset.services import haproxy
 
 PLAYBOOK = paths.ROOT / 'contrib' / 'ansible' / 'rolling-upgrade.yaml'
 SYNC_INTERVAL = 10  # seconds, by default
@@ -148,7 +149,8 @@ class PlaybookTestCase(testtools.TestCase):
         names = self.cluster.layout.names
         self.assertEqual([*versions], [self.version(name) for name in names])
         self.assertEqual(
-            dict.fromkeys(names, 'UP'), self.cluster.balancer.states()
+            dict.fromkeys(names, 'UP'),
+            haproxy.states(self.cluster.balancer.runtime),
         )
 
     def test_all_nodes_are_replaced(self):

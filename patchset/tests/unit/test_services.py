@@ -256,11 +256,9 @@ class HAProxyTestCase(_Checks, testtools.TestCase):
             answers = self.ask(one)
             self.assertEqual({'a', 'b'}, set(answers))
             self.assertEqual(answers[:2], answers[2:])
-            one.set_state('a', 'drain')
-            self.assertEqual('DRAIN', one.states()['a'])
-            self.assertEqual(['b'] * 4, self.ask(one))
-            one.set_state('a', 'ready')
-            one.wait_for({'a': 'UP'})
+            with one.drained('a'):
+                self.assertEqual('DRAIN', haproxy.states(one.runtime)['a'])
+                self.assertEqual(['b'] * 4, self.ask(one))
             pid = one.pid
             one.reload()
             self.assertEqual(pid, one.pid)
@@ -271,7 +269,7 @@ class HAProxyTestCase(_Checks, testtools.TestCase):
     def test_unknown_server(self):
         with self.kind() as one:
             error = self.assertRaises(
-                errors.Error, one.set_state, 'nobody', 'drain'
+                errors.Error, haproxy.set_state, one.runtime, 'nobody', 'drain'
             )
         self.assertIn('No such server', str(error))
-        self.assertRaises(errors.Error, one.states)
+        self.assertRaises(errors.Error, haproxy.states, one.runtime)
