@@ -2,17 +2,8 @@
 
 """All that can happen: importing the modules registers it."""
 
-from patchset.walk.operations import assignments
-from patchset.walk.operations import catalog
-from patchset.walk.operations import delegations
-from patchset.walk.operations import federation
-from patchset.walk.operations import identity
-from patchset.walk.operations import ldap
-from patchset.walk.operations import resources
-from patchset.walk.operations import servers
-from patchset.walk.operations import tokens
+import importlib
+import pkgutil
 
-__all__ = (
-    'assignments', 'catalog', 'delegations', 'federation', 'identity', 'ldap',
-    'resources', 'servers', 'tokens',
-)  # fmt: skip
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f'{__name__}.{_module.name}')
