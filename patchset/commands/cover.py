@@ -12,6 +12,7 @@ import shutil
 
 from patchset import assemble
 from patchset import child
+from patchset import dependencies
 from patchset import environment
 from patchset import paths
 from patchset import pins
@@ -56,15 +57,13 @@ def run(args):
 
 def measured(pin, tree):
     """Patterns of the files whose lines count; tests do not."""
-    names = set()
-    for topic in series.load(pin.release):
-        names.update(topic.adds)
-        names.update(name for name, _ in assemble.hunks(topic.diff))
-    found = [
-        str(tree / name)
-        for name in sorted(names)
-        if name.endswith('.py') and '/tests/' not in name
-    ]
+    names = {
+        name
+        for topic in series.load(pin.release)
+        for name in dependencies.modules(topic)
+        if '/tests/' not in name
+    }
+    found = [str(tree / name) for name in sorted(names)]
     return [f'{paths.ROOT / "patchset"}/*', *found]
 
 
