@@ -99,7 +99,6 @@ _REPEATED = (
 
 
 def add_arguments(parser):
-    """Add this command's arguments."""
     parser.add_argument(
         'experiment',
         choices=(*sorted(experiments.ALL), 'all', 'report', 'compare'),

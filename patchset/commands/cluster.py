@@ -44,7 +44,6 @@ _NAME = 'cluster.json'
 
 
 def add_arguments(parser):
-    """Add this command's arguments."""
     parser.add_argument('action', choices=ACTIONS)
     parser.add_argument(
         'node', nargs='?', help='drain, ready: name of the node, such as node2'

@@ -23,7 +23,6 @@ from patchset.test_parts import unit
 
 
 def add_arguments(parser):
-    """Add this command's arguments."""
     parser.add_argument(
         'expression',
         nargs='?',

@@ -33,7 +33,6 @@ _NEEDED = ('python3-cachetools', 'python3-prettytable')
 
 
 def add_arguments(parser):
-    """Add this command's arguments."""
     parser.add_argument(
         'packages',
         nargs='*',

@@ -28,7 +28,6 @@ FORMATS = {'git': (export.export, 'series'), 'quilt': (quilt.export, 'quilt')}
 
 
 def add_arguments(parser):
-    """Add this command's arguments."""
     parser.add_argument(
         '--topic',
         action='append',

@@ -18,7 +18,6 @@ from patchset import trees
 
 
 def add_arguments(parser):
-    """Add this command's arguments."""
     arguments.add_stock(parser)
     parser.add_argument(
         '--output',

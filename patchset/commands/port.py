@@ -28,7 +28,6 @@ BASE, TOPICS = 'ported-base', 'ported-topics'
 
 
 def add_arguments(parser):
-    """Add this command's arguments."""
     parser.add_argument(
         '--from',
         dest='origin',

@@ -15,7 +15,6 @@ from patchset import trees
 
 
 def add_arguments(parser):
-    """Add this command's arguments."""
     arguments.add_stock(parser)
     parser.add_argument('arguments', nargs='*', help="Python's own arguments")
 

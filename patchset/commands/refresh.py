@@ -13,7 +13,6 @@ from patchset import refresh
 
 
 def add_arguments(parser):
-    """Add this command's arguments."""
     parser.add_argument(
         '--topic', help='topic that the uncommitted edits belong to'
     )

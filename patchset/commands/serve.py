@@ -35,7 +35,6 @@ from patchset import urls
 
 
 def add_arguments(parser):
-    """Add this command's arguments."""
     arguments.add_stock(parser)
     parser.add_argument(
         '--port',

@@ -69,7 +69,6 @@ RECORDED = ('upstream', 'tempest')
 
 
 def add_arguments(parser):
-    """Add this command's arguments."""
     arguments.add_stock(parser)
     parser.add_argument(
         '--concurrency',

@@ -38,7 +38,6 @@ NAMES = (
 
 
 def run(options):
-    """Run the part."""
     tree = trees.get(options.pin, options.stock)
     return stestr.run(
         options, 'areas', tree, modules=modules(tree), quick=True

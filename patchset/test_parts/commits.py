@@ -24,7 +24,6 @@ PACKAGES = ('test',)
 
 
 def run(options):
-    """Run the part."""
     topics = series.load(options.pin.release)
     chosen = options.chosen(topics)
     total = results.Result()

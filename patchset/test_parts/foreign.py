@@ -54,7 +54,6 @@ _USERS = ('devstack', 'devstack-alt')
 
 
 def run(options):
-    """Run the part."""
     total = results.Result()
     with running(options) as home:
         for name in (*SUITES, GOPHERCLOUD):

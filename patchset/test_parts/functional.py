@@ -13,5 +13,4 @@ FOLDER = 'patchset/tests/functional'
 
 
 def run(options):
-    """Run the part."""
     return stestr.run(options, 'functional', paths.ROOT, folder=FOLDER).result

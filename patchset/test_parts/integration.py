@@ -24,7 +24,6 @@ _GIVEN = r'\.GivenDatabaseTests\.'
 
 
 def run(options):
-    """Run the part."""
     # These tests wait for each other's time: one after the other.
     options = dataclasses.replace(options, concurrency=1)
     variables = {}

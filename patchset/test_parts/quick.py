@@ -31,7 +31,6 @@ TOKENS = r'revcache_tempest_plugin\..*\.test_tokens\.'
 
 
 def run(options):
-    """Run the part."""
     topics = dataclasses.replace(options, topics=TOPICS)
     tokens = dataclasses.replace(
         options, expression=stestr.both(TOKENS, options.expression)

@@ -24,7 +24,6 @@ EXPRESSION = (
 
 
 def run(options):
-    """Run the part."""
     expression = stestr.both(EXPRESSION, options.expression)
     tree = trees.get(options.pin, options.stock)
     report = tempest.run_suite(

@@ -128,7 +128,6 @@ def install_plugin(folder):
 
 
 def run(options):
-    """Run the part."""
     expression = stestr.both(EXPRESSION, options.expression)
     report = run_suite(options, 'tempest', expression)
     return baseline.judge(options, 'tempest', report, _on_stock)

@@ -12,7 +12,6 @@ FOLDER = 'keystone/tests/unit'
 
 
 def run(options):
-    """Run the part."""
     tree, stock = trees.get(options.pin), trees.get(options.pin, stock=True)
     tooling = stestr.run(
         options, 'unit-tooling', paths.ROOT, folder='patchset/tests/unit'

@@ -22,7 +22,6 @@ TESTS = 'keystone/tests/unit'
 
 
 def run(options):
-    """Run the part."""
     venv = environment.Environment(options.pin.release, 'test').ensure()
     tree = trees.get(options.pin, options.stock)
     ids = ()

@@ -25,7 +25,6 @@ PATIENCE = 300  # seconds to look for a shorter story
 
 
 def run(options):
-    """Run the part."""
     total, seed = results.Result(), options.seed
     with rigs.Rig(options.pin, options.cache) as rig:
         end = time.monotonic() + options.seconds
