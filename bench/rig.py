@@ -9,12 +9,12 @@ import tempfile
 from bench import client
 from bench import cloud
 from bench import databases
+from patchset import assemble
 from patchset import deployment
 from patchset import environment
 from patchset import keystone_conf
 from patchset import progress
 from patchset import system
-from patchset import trees
 from patchset.services import memcached
 from patchset.services import server
 
@@ -150,7 +150,7 @@ def _keystone(plan, name, place, database, cache, options):
         {'identity': {'password_hash_rounds': 4}, **plan.options}, options
     )
     return deployment.Deployment(
-        trees.get(plan.pin, stock=name == 'stock'),
+        assemble.ensure(plan.pin, stock=name == 'stock'),
         environment.Environment(plan.pin.release, 'run').ensure(),
         place / name,
         port=server.free_port(),

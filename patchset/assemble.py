@@ -29,14 +29,17 @@ _MADE = ('*.egg-info', '__pycache__', '*.pyc', '.stestr', '.coverage')
 _SETUP = 'import setuptools; setuptools.setup(pbr=True)'
 
 
-def ensure(pin):
-    """Return the assembled tree of a release, up to date.
+def ensure(pin, stock=False):
+    """Return the tree of a release, up to date.
 
     :param pin: a :class:`patchset.pins.Pin`
+    :param stock: the pristine one instead
     :raises patchset.errors.Error: a topic does not apply exactly, or the
         tree there has edits that a new one would lose
     """
     source = upstream.ensure(pin)
+    if stock:
+        return source
     topics = series.load(pin.release)
     tree = paths.assembled(pin.release)
     with locking.exclusive(tree):

@@ -7,11 +7,11 @@ import pathlib
 import tempfile
 
 from bench import line
+from patchset import assemble
 from patchset import client
 from patchset import environment
 from patchset import keystone_conf
 from patchset import progress
-from patchset import trees
 from patchset.cluster import databases
 from patchset.cluster import node
 from patchset.services import haproxy
@@ -161,7 +161,8 @@ class Cluster(server.Service):
         ]
         return node.Node(
             name, here, is_stock, self.url,
-            trees.get(self.pin, is_stock), self._venv, self._folder / name,
+            assemble.ensure(self.pin, is_stock), self._venv,
+            self._folder / name,
             port=self._ports[number],
             database=self.database.url(number, reach),
             processes=layout.processes,

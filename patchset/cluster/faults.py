@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import time
 
-from patchset import trees
+from patchset import assemble
 from patchset.cluster import cluster
 from patchset.cluster import load
 
@@ -80,7 +80,7 @@ def _change_kind(running, seconds):
     # One node after the other, and then back.
     for one in 2 * running.nodes:
         one.is_stock = not one.is_stock
-        one.tree = trees.get(running.pin, one.is_stock)
+        one.tree = assemble.ensure(running.pin, one.is_stock)
         with running.balancer.drained(one.name):
             one.restart()
         time.sleep(seconds)

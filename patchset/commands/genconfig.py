@@ -8,13 +8,13 @@ Each option is listed with its default and its help text, commented out.
 import pathlib
 
 from patchset import arguments
+from patchset import assemble
 from patchset import child
 from patchset import environment
 from patchset import errors
 from patchset import paths
 from patchset import pins
 from patchset import progress
-from patchset import trees
 
 
 def add_arguments(parser):
@@ -30,7 +30,7 @@ def add_arguments(parser):
 def run(args):
     """Write the sample, and print its path."""
     pin = pins.load(args.release)
-    tree = trees.get(pin, args.stock)
+    tree = assemble.ensure(pin, args.stock)
     version = pin.version if args.stock else pin.local_version
     path = args.output or paths.DIST / f'keystone-{version}.conf.sample'
     try:

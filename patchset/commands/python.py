@@ -9,9 +9,9 @@ script with its arguments, or nothing for a prompt.
 import os
 
 from patchset import arguments
+from patchset import assemble
 from patchset import environment
 from patchset import pins
-from patchset import trees
 
 
 def add_arguments(parser):
@@ -32,7 +32,7 @@ def split(words):
 def run(args):
     """Replace this process with that Python."""
     pin = pins.load(args.release)
-    tree = trees.get(pin, args.stock)
+    tree = assemble.ensure(pin, args.stock)
     where = environment.Environment(pin.release, 'run').ensure()
     os.environ.update(where.variables(tree))
     os.execv(where.python, [str(where.python), *args.arguments])

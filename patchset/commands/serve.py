@@ -21,6 +21,7 @@ import shlex
 import sys
 
 from patchset import arguments
+from patchset import assemble
 from patchset import deployment
 from patchset import environment
 from patchset import errors
@@ -30,7 +31,6 @@ from patchset import pins
 from patchset import ports
 from patchset import progress
 from patchset import stopping
-from patchset import trees
 from patchset import urls
 
 
@@ -89,7 +89,7 @@ def _keystone(args):
     if args.cache:
         urls.cache_address(args.cache)
     ports.check(args.port)
-    tree = trees.get(pin, args.stock)
+    tree = assemble.ensure(pin, args.stock)
     name = f'{pin.release}-stock' if args.stock else pin.release
     return deployment.Deployment(
         tree,

@@ -6,8 +6,8 @@ A quick look at the areas where a patch would first break something; the
 part ``upstream`` runs them all.
 """
 
+from patchset import assemble
 from patchset import dependencies
-from patchset import trees
 from patchset.test_parts import stestr
 
 PACKAGES = ('test',)
@@ -38,7 +38,7 @@ NAMES = (
 
 
 def run(options):
-    tree = trees.get(options.pin, options.stock)
+    tree = assemble.ensure(options.pin, options.stock)
     return stestr.run(
         options, 'areas', tree, modules=modules(tree), quick=True
     ).result

@@ -6,12 +6,12 @@ import contextlib
 import pathlib
 import tempfile
 
+from patchset import assemble
 from patchset import deployment
 from patchset import environment
 from patchset import keystone_conf
 from patchset import pins
 from patchset import progress
-from patchset import trees
 from patchset.services import mariadb
 from patchset.services import memcached
 from patchset.services import server
@@ -40,7 +40,7 @@ def keystone(
     """
     pin = pin or pins.load(pins.newest())
     return deployment.Deployment(
-        trees.get(pin, stock),
+        assemble.ensure(pin, stock),
         environment.Environment(pin.release, lock).ensure(),
         pathlib.Path(folder),
         options=keystone_conf.merge(_OPTIONS, options),

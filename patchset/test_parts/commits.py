@@ -14,7 +14,6 @@ from patchset import export
 from patchset import paths
 from patchset import progress
 from patchset import series
-from patchset import trees
 from patchset.test_parts import areas
 from patchset.test_parts import proof
 from patchset.test_parts import results
@@ -29,7 +28,7 @@ def run(options):
     total = results.Result()
     with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
         clone = export.Clone(
-            trees.get(options.pin), topics, pathlib.Path(temporary)
+            assemble.ensure(options.pin), topics, pathlib.Path(temporary)
         )
         tree = clone.folder
         for number, topic in enumerate(chosen, 1):

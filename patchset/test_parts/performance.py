@@ -2,7 +2,7 @@
 
 """Performance tests of the patch set, which count operations."""
 
-from patchset import trees
+from patchset import assemble
 from patchset.test_parts import results
 from patchset.test_parts import stestr
 
@@ -11,6 +11,6 @@ FOLDER = 'keystone/tests/performance'
 
 
 def run(options):
-    if not (trees.get(options.pin) / FOLDER).is_dir():
+    if not (assemble.ensure(options.pin) / FOLDER).is_dir():
         return results.Result()
     return stestr.run(options, 'performance', folder=FOLDER).result

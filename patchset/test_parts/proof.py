@@ -17,7 +17,6 @@ from patchset import assemble
 from patchset import paths
 from patchset import series
 from patchset import tree_scripts
-from patchset import trees
 from patchset.test_parts import durations
 from patchset.test_parts import stestr
 
@@ -60,7 +59,7 @@ def run(options):
 
 def unpatched(pin, tree):
     """Make a tree of the pristine source and the overlay, without hunks."""
-    shutil.copytree(trees.get(pin, stock=True), tree)
+    shutil.copytree(assemble.ensure(pin, stock=True), tree)
     for topic in series.load(pin.release):
         for name in topic.adds:
             (tree / name).parent.mkdir(parents=True, exist_ok=True)

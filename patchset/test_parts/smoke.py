@@ -9,7 +9,7 @@ and OAuth; the tests of the patch set's own tempest plugin as well. The part
 
 import re
 
-from patchset import trees
+from patchset import assemble
 from patchset.test_parts import stestr
 from patchset.test_parts import tempest
 from patchset.test_parts import walk
@@ -25,7 +25,7 @@ EXPRESSION = (
 
 def run(options):
     expression = stestr.both(EXPRESSION, options.expression)
-    tree = trees.get(options.pin, options.stock)
+    tree = assemble.ensure(options.pin, options.stock)
     report = tempest.run_suite(
         options, 'smoke', expression, settings=promises(tree)
     )

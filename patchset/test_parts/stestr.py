@@ -11,13 +11,13 @@ import pathlib
 import subprocess
 import tempfile
 
+from patchset import assemble
 from patchset import child
 from patchset import environment
 from patchset import errors
 from patchset import paths
 from patchset import progress
 from patchset import tree_scripts
-from patchset import trees
 from patchset.test_parts import durations
 from patchset.test_parts import results
 
@@ -50,7 +50,7 @@ def run(options, part, tree=None, **choice):
     :returns: a :class:`patchset.test_parts.results.Report`
     """
     venv = environment.Environment(options.pin.release, 'test').ensure()
-    tree = tree or trees.get(options.pin, options.stock)
+    tree = tree or assemble.ensure(options.pin, options.stock)
     suite = Suite(options.label(part), venv, tree, **choice)
     return suite.run(options.expression, concurrency=options.concurrency)
 

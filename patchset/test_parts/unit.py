@@ -2,9 +2,9 @@
 
 """Unit tests of the tooling and of the patch set."""
 
+from patchset import assemble
 from patchset import paths
 from patchset import progress
-from patchset import trees
 from patchset.test_parts import stestr
 
 PACKAGES = ('test',)
@@ -12,7 +12,8 @@ FOLDER = 'keystone/tests/unit'
 
 
 def run(options):
-    tree, stock = trees.get(options.pin), trees.get(options.pin, stock=True)
+    tree = assemble.ensure(options.pin)
+    stock = assemble.ensure(options.pin, stock=True)
     tooling = stestr.run(
         options, 'unit-tooling', paths.ROOT, folder='patchset/tests/unit'
     ).result

@@ -8,9 +8,9 @@ skips or is gone counts as failed.
 
 import re
 
+from patchset import assemble
 from patchset import environment
 from patchset import progress
-from patchset import trees
 from patchset.services import mariadb
 from patchset.services import postgresql
 from patchset.test_parts import baseline
@@ -23,11 +23,11 @@ TESTS = 'keystone/tests/unit'
 
 def run(options):
     venv = environment.Environment(options.pin.release, 'test').ensure()
-    tree = trees.get(options.pin, options.stock)
+    tree = assemble.ensure(options.pin, options.stock)
     ids = ()
     expression = options.expression
     if not options.record:
-        pristine = trees.get(options.pin, stock=True)
+        pristine = assemble.ensure(options.pin, stock=True)
         stock = stestr.Suite(
             f'{options.label("upstream")}-ids', venv, pristine, folder=TESTS
         )
@@ -55,7 +55,7 @@ def _suite(options, venv, databases):
     return stestr.Suite(
         options.label('upstream'),
         venv,
-        trees.get(options.pin, options.stock),
+        assemble.ensure(options.pin, options.stock),
         folder=TESTS,
         quick=True,
         variables={'OS_TEST_DBAPI_ADMIN_CONNECTION': ';'.join(databases)},

@@ -12,10 +12,10 @@ import time
 import fixtures
 import testtools
 
+from patchset import assemble
 from patchset import child
 from patchset import paths
 from patchset import pins
-from patchset import trees
 from patchset.cluster import cluster
 from patchset.cluster import layout
 from patchset.cluster import load
@@ -140,7 +140,7 @@ class PlaybookTestCase(testtools.TestCase):
             asked = self.folder / one.name / 'restart'
             if asked.exists():
                 one.is_stock = self.version(one.name) == self.pin.version
-                one.tree = trees.get(self.pin, one.is_stock)
+                one.tree = assemble.ensure(self.pin, one.is_stock)
                 one.restart()
                 self.note_processes(one)
                 asked.unlink()

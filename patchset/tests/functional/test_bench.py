@@ -21,13 +21,13 @@ from bench import population
 from bench import rig
 from bench import rounds
 from bench import writing
+from patchset import assemble
 from patchset import child
 from patchset import deployment
 from patchset import environment
 from patchset import errors
 from patchset import paths
 from patchset import pins
-from patchset import trees
 from patchset.services import ceph
 from patchset.services import memcached
 from patchset.services import server
@@ -128,7 +128,7 @@ class AgainstTestCase(testtools.TestCase):
         pin = pins.load(pins.newest())
         cls.keystone = cls.enterClassContext(
             deployment.Deployment(
-                trees.get(pin),
+                assemble.ensure(pin),
                 environment.Environment(pin.release, 'run').ensure(),
                 pathlib.Path(folder.name) / 'state',
                 port=server.free_port(),

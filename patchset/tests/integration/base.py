@@ -15,8 +15,8 @@ import uuid
 import sqlalchemy
 import testtools
 
+from patchset import assemble
 from patchset import pins
-from patchset import trees
 from patchset.services import memcached
 
 BOUND = 2  # seconds, for each worker
@@ -25,7 +25,7 @@ _HERE = pathlib.Path(__file__).parent
 
 def tree():
     """Folder of the patched Keystone that the tests run."""
-    return trees.get(pins.load(pins.newest()))
+    return assemble.ensure(pins.load(pins.newest()))
 
 
 class ServerMixin:
