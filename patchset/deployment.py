@@ -181,14 +181,7 @@ class Deployment:
             stopping.deferred(),
         ):
             self._server = child.start(
-                wsgi.command(
-                    self.environment,
-                    self.tree,
-                    self.port,
-                    self.processes,
-                    self.threads,
-                    _READY,
-                ),
+                wsgi.command(self, _READY),
                 cwd=self.state.path,
                 env=self._variables(),
                 stdout=log,

@@ -12,6 +12,7 @@ BUILD = pathlib.Path(os.environ.get('KS_BUILD_DIR', ROOT / 'build')).resolve()
 DIST = ROOT / 'dist'
 PATCHES = ROOT / 'patches'
 REQUIREMENTS = ROOT / 'requirements'
+SCRIPTS = ROOT / 'patchset' / 'tree_scripts'
 
 
 def pristine(version):

@@ -10,9 +10,9 @@ import secrets
 
 from patchset import child
 from patchset import errors
+from patchset import paths
 from patchset import progress
 from patchset import state as states
-from patchset import tree_scripts
 from patchset import urls
 
 CONNECT = 10  # seconds that a database has to answer
@@ -145,10 +145,9 @@ class Preparation:
         """
         url = self._keystone.database
         venv = self._keystone.environment
-        (folder,) = tree_scripts.__path__
         answer = json.loads(
             child.run(
-                [venv.python, '-P', '-Wignore', f'{folder}/database.py'],
+                [venv.python, '-P', '-Wignore', paths.SCRIPTS / 'database.py'],
                 env=venv.variables(self._keystone.tree),
                 stdin=json.dumps({'url': url, 'timeout': CONNECT}),
                 what='asking the database',

@@ -2,8 +2,6 @@
 
 """The WSGI server that Keystone runs under: uWSGI, from its wheel."""
 
-import pathlib
-
 from patchset import child
 from patchset import paths
 
@@ -12,34 +10,28 @@ from patchset import paths
 HEADERS = 65535
 MERCY = 5  # seconds that requests under way have to end at a stop
 
-# Stock's needs help before several threads can use it.
-_STOCK = pathlib.Path(__file__).parent / 'tree_scripts' / 'application.py'
 
-
-def application(tree):
-    """Path of the file with the WSGI application of a tree."""
-    is_stock = tree.is_relative_to(paths.BUILD / 'upstream')
-    return _STOCK if is_stock else tree / 'keystone' / 'wsgi' / 'api.py'
-
-
-def command(environment, tree, port, processes, threads, workers):
+def command(keystone, workers):
     """Words of the server's command, to be run in the state folder.
 
-    :param environment: the environment that has uWSGI
-    :param tree: path of the source tree to run
+    :param keystone: a :class:`patchset.deployment.Deployment`
     :param workers: name of a file there that gets a line for each process
         that is ready for requests
     """
+    application = keystone.tree / 'keystone' / 'wsgi' / 'api.py'
+    if keystone.tree.is_relative_to(paths.BUILD / 'upstream'):
+        # Stock's needs help before several threads can use it.
+        application = paths.SCRIPTS / 'application.py'
     return [
-        environment.bin / 'uwsgi',
-        '--http-socket', f'127.0.0.1:{port}',
-        '--wsgi-file', application(tree),
+        keystone.environment.bin / 'uwsgi',
+        '--http-socket', f'127.0.0.1:{keystone.port}',
+        '--wsgi-file', application,
         '--pyargv',
         '--config-file keystone.conf --config-dir keystone.conf.d',
         '--master', '--no-orphans', '--need-app', '--single-interpreter',
         # Each process opens connections of its own.
         '--lazy-apps', '--thunder-lock',
-        '--processes', processes, '--threads', threads,
+        '--processes', keystone.processes, '--threads', keystone.threads,
         # As in upstream's configuration, whatever the number of threads.
         '--enable-threads',
         '--buffer-size', HEADERS,

@@ -13,20 +13,13 @@ _ITEM = re.compile(rb'key=(\S+) exp=(-?\d+) ')
 
 
 class Memcached(server.Server):
-    """A memcached server.
-
-    :param folder: where to make the server's temporary folder
-    :param megabytes: memory that it may fill with items
-    """
+    """A memcached server."""
 
     name = 'memcached'
     users = ('memcache', 'nobody')
     # Nothing of it is kept, and an orderly end takes it a second.
     stop_signal = signal.SIGKILL
-
-    def __init__(self, folder=None, megabytes=64):
-        super().__init__(folder)
-        self._megabytes = megabytes
+    megabytes = 64  # memory that it may fill with items
 
     @property
     def url(self):
@@ -92,7 +85,7 @@ class Memcached(server.Server):
         return [
             child.find('memcached'), '--listen=127.0.0.1',
             f'--port={self.port}', '--udp-port=0',
-            f'--memory-limit={self._megabytes}', '--conn-limit=1024',
+            f'--memory-limit={self.megabytes}', '--conn-limit=1024',
         ]  # fmt: skip
 
     def _answers(self):

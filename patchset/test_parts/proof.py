@@ -16,7 +16,6 @@ import tempfile
 from patchset import assemble
 from patchset import paths
 from patchset import series
-from patchset import tree_scripts
 from patchset.test_parts import durations
 from patchset.test_parts import stestr
 
@@ -43,7 +42,7 @@ def run(options):
         if topic.diff
     }
     script = _PROOFS.format(
-        folder=str(pathlib.Path(tree_scripts.__file__).parent),
+        folder=str(paths.SCRIPTS),
         topics=topics,
         expression=options.expression or '',
         last=sorted(durations.known()),

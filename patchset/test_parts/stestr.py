@@ -17,7 +17,6 @@ from patchset import environment
 from patchset import errors
 from patchset import paths
 from patchset import progress
-from patchset import tree_scripts
 from patchset.test_parts import durations
 from patchset.test_parts import results
 
@@ -28,7 +27,6 @@ _NAMED = """\
 def load_tests(loader, tests, pattern):
     return loader.loadTestsFromNames({modules})
 """
-_QUICK = pathlib.Path(tree_scripts.__file__).parent / 'quick_tests'
 
 
 def both(*expressions):
@@ -87,7 +85,7 @@ class Suite:
         self._folder = folder
         self._top = top
         self._script = script or _NAMED.format(modules=sorted(modules))
-        self._path = [_QUICK, tree] if quick else [tree]
+        self._path = [paths.SCRIPTS / 'quick_tests', tree] if quick else [tree]
         self._variables = variables or {}
         self._group = group
         self._quiet = quiet

@@ -17,9 +17,7 @@ class Memcached(memcached.Memcached):
         'dogpile.cache.pymemcache',
         'oslo_cache.memcache_pool',
     )
-
-    def __init__(self, folder=None):
-        super().__init__(folder, megabytes=4)
+    megabytes = 4
 
     def options(self):
         """Options of ``[cache]``."""
