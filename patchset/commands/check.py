@@ -20,9 +20,9 @@ from patchset import errors
 from patchset import paths
 from patchset import pins
 from patchset import progress
-from patchset import refresh
 from patchset import series
 from patchset import upstream
+from patchset.commands import refresh
 
 SUBJECT_LENGTH = 50  # as OpenStack asks of a commit
 

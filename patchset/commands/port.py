@@ -19,9 +19,9 @@ from patchset import locking
 from patchset import paths
 from patchset import pins
 from patchset import progress
-from patchset import refresh
 from patchset import series
 from patchset import upstream
+from patchset.commands import refresh
 
 # Tags of the new tree: the old source, and the old topics on top of it.
 BASE, TOPICS = 'ported-base', 'ported-topics'

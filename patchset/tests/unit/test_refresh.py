@@ -7,7 +7,7 @@ import shutil
 from patchset import assemble
 from patchset import errors
 from patchset import git
-from patchset import refresh
+from patchset.commands import refresh
 from patchset.tests.unit import base
 
 _NEW_TEST = 'keystone/tests/unit/revoke/test_refreshed.py'
