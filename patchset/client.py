@@ -98,18 +98,6 @@ class Client:
         """Status of a revocation."""
         return self.about('DELETE', token, subject).status
 
-    def life(self, identity):
-        """Statuses of a token: created, checked, revoked, checked again."""
-        caller = self.issue(identity, ADMIN_PROJECT)
-        created = self.authenticate(identity, ADMIN_PROJECT)
-        subject = created.headers['x-subject-token']
-        return [
-            created.status,
-            self.validate(caller, subject),
-            self.revoke(caller, subject),
-            self.validate(caller, subject),
-        ]
-
 
 def _parsed(text):
     try:

@@ -137,7 +137,9 @@ class ContainerTestCase(testtools.TestCase):
                 for text in (database.url('keystone'), cache.address)
             )
             self.run_service(port, url, servers, password)
-            life = client.Client(port).life(client.password(password))
+            life = test_deployment.life(
+                client.Client(port), client.password(password)
+            )
             self.assertEqual(test_deployment.LIFE, life)
             self.assertNotEqual('0', cache.stats()['cmd_set'])
             self.assertEqual('keystone', self.podman('exec', NAME, 'whoami'))

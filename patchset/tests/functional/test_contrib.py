@@ -87,7 +87,7 @@ class ContribTestCase(StateTestCase):
             )  # fmt: skip
         self.addCleanup(child.stop, uwsgi)
         self.assertIn('READY=1', self.heard(), (self.folder / 'log').open())
-        life = client.Client(self.port).life(self.admin)
+        life = test_deployment.life(client.Client(self.port), self.admin)
         self.assertEqual(test_deployment.LIFE, life)
         uwsgi.send_signal(signal.SIGTERM)
         self.assertEqual(0, uwsgi.wait(30))

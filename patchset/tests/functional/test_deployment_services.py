@@ -43,7 +43,9 @@ class ServicesTestCase(testtools.TestCase):
             node = client.Client(keystone.port)
             admin = client.password(keystone.password)
             with concurrent.futures.ThreadPoolExecutor(8) as pool:
-                lives = list(pool.map(node.life, [admin] * 24))
+                lives = list(
+                    pool.map(test_deployment.life, [node] * 24, [admin] * 24)
+                )
             log = keystone.log.read_text()
         self.assertEqual([test_deployment.LIFE] * 24, lives)
         self.assertEqual(2, log.count('ready in '))

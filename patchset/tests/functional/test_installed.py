@@ -119,7 +119,7 @@ class InstalledTestCase(testtools.TestCase):
         )
         with keystone:
             admin = client.password(keystone.password)
-            return client.Client(keystone.port).life(admin)
+            return test_deployment.life(client.Client(keystone.port), admin)
 
     def test_over_stock_and_back(self):
         self.port = server.free_port()

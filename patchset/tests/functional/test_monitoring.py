@@ -148,7 +148,9 @@ class MetricsTestCase(test_contrib.StateTestCase):
                 self.state, port=self.port, cache=cache.url,
                 options={'cache_counters': options},
             ):  # fmt: skip
-                life = client.Client(self.port).life(self.admin)
+                life = test_deployment.life(
+                    client.Client(self.port), self.admin
+                )
             self.assertEqual(test_deployment.LIFE, life)
             child.wait_until(
                 lambda: hit in collectd.metrics(),
