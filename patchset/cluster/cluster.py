@@ -90,7 +90,8 @@ class Cluster(server.Service):
         # The users of the servers need access to their folders.
         self._folder.chmod(0o711)
         self._start_servers()
-        self._add_nodes()
+        for number, name in enumerate(self.layout.names):
+            self.nodes.append(self._make_node(number, name))
         self._start_nodes()
         self.lengthen(self.layout.rtt)
 
@@ -139,10 +140,6 @@ class Cluster(server.Service):
         """The port by which region ``here`` reaches a port of a region."""
         share = self.layout.share(region, here)
         return self._far[port, share] if share else port
-
-    def _add_nodes(self):
-        for number, name in enumerate(self.layout.names):
-            self.nodes.append(self._make_node(number, name))
 
     def _make_node(self, number, name):
         layout = self.layout

@@ -77,8 +77,26 @@ class Node(mariadb.MariaDB):
             yield
         self._wait_for('wsrep_local_state_comment', 'Synced')
 
+    @contextlib.contextmanager
     def _session(self):
-        return _session(self._client(), self._password)
+        """A client; yields a function that waits for one statement's end."""
+        with subprocess.Popen(
+            [str(one) for one in [*self._client(), '--unbuffered', '--force']],
+            env={'MYSQL_PWD': self._password},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as client:
+
+            def say(statement):
+                client.stdin.write(f"{statement};\nSELECT 'done';\n")
+                client.stdin.flush()
+                answer = client.stdout.readline().strip()
+                if answer != 'done':
+                    raise errors.Error(f'galera: {statement}: {answer}')
+
+            yield say
 
     def _wait_for(self, name, value):
         deadline = time.monotonic() + PATIENCE
@@ -181,28 +199,6 @@ class Cluster(server.Service):
             for node in self.nodes
             if node is not but and node.is_running
         ]
-
-
-@contextlib.contextmanager
-def _session(command, password):
-    """A client; yields a function that waits for one statement's end."""
-    with subprocess.Popen(
-        [str(word) for word in [*command, '--unbuffered', '--force']],
-        env={'MYSQL_PWD': password},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as client:
-
-        def say(statement):
-            client.stdin.write(f"{statement};\nSELECT 'done';\n")
-            client.stdin.flush()
-            answer = client.stdout.readline().strip()
-            if answer != 'done':
-                raise errors.Error(f'galera: {statement}: {answer}')
-
-        yield say
 
 
 def _provider():

@@ -45,8 +45,6 @@ SUITES = {
     ),
 }
 GOPHERCLOUD = 'gophercloud'
-# Tests of one class share what its set-up made in the cloud.
-_GROUP = r'([^\.]*\.)*'
 # What the tests call the clouds; the second account is not an admin's.
 _ADMINS = ('devstack-admin', 'devstack-system-admin', 'functional_admin')
 _CLOUDS = '.config/openstack/clouds.yaml'
@@ -70,8 +68,7 @@ def _run(options, name, home):
         progress.say(f'{len(failed)} tests that failed here run on stock')
         stock = dataclasses.replace(options, stock=True)
         with running(stock) as there:
-            names = '|'.join(re.escape(test) for test in sorted(failed))
-            other = run_suite(stock, name, there, f'^({names})$')
+            other = run_suite(stock, name, there, stestr.exactly(failed))
         failed &= other.passed
         for test in sorted(failed):
             progress.say(f'FAILED {test}\nit passes on stock\n')
@@ -108,7 +105,7 @@ def run_suite(options, name, home, expression):
             'PYTHONWARNINGS': 'ignore',
             'no_proxy': '127.0.0.1',
         },
-        group=_GROUP, quiet=True,
+        group=stestr.BY_CLASS, quiet=True,
     )  # fmt: skip
     return suite.run(expression, concurrency=options.concurrency)
 

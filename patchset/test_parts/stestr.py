@@ -8,6 +8,7 @@ import heapq
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -21,6 +22,8 @@ from patchset.test_parts import durations
 from patchset.test_parts import results
 
 _READER = pathlib.Path(__file__).parent / 'subunit_lines.py'
+# For a group: tests of one class share what its set-up made in the cloud.
+BY_CLASS = r'([^\.]*\.)*'
 _SLOWEST = 30  # how many tests the log names with their times
 # Stands in for a folder of tests.
 _NAMED = """\
@@ -37,6 +40,11 @@ def both(*expressions):
     """
     given = [one for one in expressions if one]
     return ''.join(f'(?=.*(?:{one}))' for one in given) or None
+
+
+def exactly(tests):
+    """A regular expression for the ids of some tests."""
+    return f'^({"|".join(map(re.escape, sorted(tests)))})$'
 
 
 def run(options, part, tree=None, **choice):

@@ -8,7 +8,6 @@ passes on stock must pass on the patched tree.
 
 import configparser
 import pathlib
-import re
 import shutil
 import tempfile
 
@@ -24,8 +23,6 @@ PACKAGES = ('integration',)
 EXPRESSION = r'^(tempest\.api\.identity|keystone_tempest_plugin)\.'
 PLUGIN = 'revcache_tempest_plugin'
 PATIENCE = 300  # seconds; far more than a loaded machine needs
-# Tests of one class share what its set-up made in the cloud.
-_GROUP = r'([^\.]*\.)*'
 
 
 def run_suite(
@@ -70,7 +67,7 @@ def _suite(options, part, folder, quiet):
             'XDG_CACHE_HOME': folder,  # of the entry points found
             'no_proxy': '127.0.0.1',
         },
-        group=_GROUP, quiet=quiet,
+        group=stestr.BY_CLASS, quiet=quiet,
     )  # fmt: skip
 
 
@@ -134,5 +131,4 @@ def run(options):
 
 
 def _on_stock(stock, tests):
-    names = '|'.join(re.escape(test) for test in sorted(tests))
-    return run_suite(stock, 'tempest', f'^({names})$')
+    return run_suite(stock, 'tempest', stestr.exactly(tests))

@@ -177,22 +177,18 @@ def _plain(body, key=None, is_exact=True, names=None):
         values = [_plain(one, None, is_exact, names) for one in body]
         if key in _UNORDERED:
             values.sort(key=_text)
-        return _distinct(values) if key == 'roles' and not is_exact else values
+        if key == 'roles' and not is_exact:
+            # Upstream repeats roles of a system token if implied roles form a
+            # cycle. How often depends on the order of the ids, which each
+            # cloud makes by itself.
+            values = [one for one, _ in itertools.groupby(values)]
+        return values
     if isinstance(body, str):
         body = _TOKEN.sub('TOKEN', _PORT.sub('HOST', body))
         body = _REVOKED if body == _NOT_FOUND else body
         if names is not None:
             body = _ID.sub(lambda one: names.get(one[0], 'ID'), body)
     return body
-
-
-def _distinct(values):
-    """Sorted values, each once.
-
-    Upstream repeats roles of a system token if implied roles form a cycle. How
-    often depends on the order of the ids, which each cloud makes by itself.
-    """
-    return [one for one, _ in itertools.groupby(values)]
 
 
 def _text(value):
