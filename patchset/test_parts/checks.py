@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Checks with a name: each counts as one test, and says what it found."""
+"""Checks: each counts as one test, and says what it found.
 
-import collections.abc
-import dataclasses
+A check is a function without arguments that returns its findings as text,
+empty when all is well.
+"""
+
 import re
 import subprocess
 
@@ -13,20 +15,7 @@ from patchset import progress
 from patchset.test_parts import results
 
 
-@dataclasses.dataclass(frozen=True)
-class Check:
-    """One check.
-
-    :param name: what it is called in the output and in an expression
-    :param find: called without arguments; returns its findings as text,
-        empty when all is well
-    """
-
-    name: str
-    find: collections.abc.Callable
-
-
-def program(name, command, *, cwd=paths.ROOT):
+def program(command, *, cwd=paths.ROOT):
     """A check by a program: the exit code decides, the output explains.
 
     :param command: list of strings or paths
@@ -38,26 +27,22 @@ def program(name, command, *, cwd=paths.ROOT):
             return ''
         return done.stdout.strip() or f'exit {done.returncode}'
 
-    return Check(name, find)
+    return find
 
 
 def run(checks, expression=None):
     """Run the checks whose name an expression matches; print findings.
 
-    :param checks: list of :class:`Check`
+    :param checks: {name: check}
     :param expression: regular expression; None matches every name
     :returns: a :class:`patchset.test_parts.results.Result`
     """
     total = results.Result()
-    chosen = [
-        check
-        for check in checks
-        if not expression or re.search(expression, check.name)
-    ]
-    for number, check in enumerate(chosen, 1):
-        with progress.doing(f'{check.name}: {number} of {len(chosen)} checks'):
-            findings = check.find()
-        progress.say(f'{check.name}: {"FAILED" if findings else "ok"}')
+    names = [name for name in checks if re.search(expression or '', name)]
+    for number, name in enumerate(names, 1):
+        with progress.doing(f'{name}: {number} of {len(names)} checks'):
+            findings = checks[name]()
+        progress.say(f'{name}: {"FAILED" if findings else "ok"}')
         for line in findings.splitlines():
             progress.say(f'    {line}'.rstrip())
         total += results.Result(passed=not findings, failed=bool(findings))

@@ -56,14 +56,13 @@ def plan(programs, root=paths.ROOT, output=OUTPUT):
 
     :param programs: folder of the documentation programs
     :param output: folder that receives ``html/`` and ``releasenotes/``
-    :returns: list of :class:`patchset.test_parts.checks.Check`
+    :returns: {name: check}
     """
 
     def sphinx(name, source):
         # Rebuild everything each time: an unchanged page could otherwise
         # keep its warnings to itself, and miss a new release note.
         return checks.program(
-            name,
             [
                 programs / 'sphinx-build', '-q', '-W', '--keep-going',
                 '-E', '-a', '-b', 'html', '-d', output / 'doctrees' / name,
@@ -72,10 +71,10 @@ def plan(programs, root=paths.ROOT, output=OUTPUT):
             cwd=root,
         )  # fmt: skip
 
-    return [
-        sphinx('html', 'doc/source'),
-        checks.program(
-            'releasenotes lint', [programs / 'reno', 'lint'], cwd=root
+    return {
+        'html': sphinx('html', 'doc/source'),
+        'releasenotes lint': checks.program(
+            [programs / 'reno', 'lint'], cwd=root
         ),
-        sphinx('releasenotes', 'releasenotes/source'),
-    ]
+        'releasenotes': sphinx('releasenotes', 'releasenotes/source'),
+    }

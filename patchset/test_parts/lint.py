@@ -45,8 +45,8 @@ def plan(files, programs, rules, root=paths.ROOT):
     :param files: paths below ``root``
     :param programs: folder of the lint programs
     :param rules: folder of the pristine upstream source
-    :returns: list of :class:`patchset.test_parts.checks.Check`; a check that
-        would have no file to look at is left out
+    :returns: {name: check}; a check that would have no file to look at is
+        left out
     """
     scripts = sources.python(files)
     overlay = [
@@ -56,21 +56,20 @@ def plan(files, programs, rules, root=paths.ROOT):
     shell = sources.shell(files, root)
     pages = [path for path in files if path.suffix == '.rst']
     patches = [path for path in files if path.suffix == '.patch']
-    found = [
-        checks.program(name, [*command, *named], cwd=root)
+    found = {
+        name: checks.program([*command, *named], cwd=root)
         for name, command, named in _commands(
             programs, rules, own, overlay, shell, pages
         )
         if named
-    ]
+    }
     for name, find, named in (
         ('licence', without_licence, [*scripts, *shell]),
         ('whitespace', stray_whitespace, [*{*files} - {*patches}]),
     ):
         if named:
-            find = functools.partial(find, sorted(named), root)
-            found.append(checks.Check(name, find))
-    return [*found, *forms(patches, root)]
+            found[name] = functools.partial(find, sorted(named), root)
+    return {**found, **forms(patches, root)}
 
 
 def _commands(programs, rules, own, overlay, shell, pages):
@@ -105,15 +104,14 @@ def forms(patches, root=paths.ROOT):
     """The checks of some patches' form, one each.
 
     :param patches: paths below ``root``
-    :returns: list of :class:`patchset.test_parts.checks.Check`
+    :returns: {name: check}
     """
-    return [
-        checks.Check(
-            path.relative_to(root).as_posix(),
-            functools.partial(patch_faults, path),
+    return {
+        path.relative_to(root).as_posix(): functools.partial(
+            patch_faults, path
         )
         for path in patches
-    ]
+    }
 
 
 def without_licence(files, root):

@@ -19,34 +19,27 @@ def run(*arguments):
 
 class ChecksTestCase(testtools.TestCase):
     def test_each_check_counts(self):
-        result, text = run(
-            [
-                checks.Check('good', lambda: ''),
-                checks.Check('bad', lambda: 'one\ntwo'),
-            ]
-        )
+        result, text = run({'good': lambda: '', 'bad': lambda: 'one\ntwo'})
         self.assertEqual(results.Result(passed=1, failed=1), result)
         self.assertEqual('good: ok\nbad: FAILED\n    one\n    two\n', text)
 
     def test_an_expression_narrows(self):
-        given = [checks.Check(name, str) for name in ('html', 'notes', 'no')]
+        given = dict.fromkeys(('html', 'notes', 'no'), str)
         result, text = run(given, '^no')
         self.assertEqual(2, result.total)
         self.assertNotIn('html', text)
 
     def test_the_exit_code_decides(self):
-        good = checks.program('good', ['sh', '-c', 'echo chatter'])
-        self.assertEqual('', good.find())
-        bad = checks.program('bad', ['sh', '-c', 'echo a; echo b >&2; exit 3'])
-        self.assertEqual('a\nb', bad.find())
+        good = checks.program(['sh', '-c', 'echo chatter'])
+        self.assertEqual('', good())
+        bad = checks.program(['sh', '-c', 'echo a; echo b >&2; exit 3'])
+        self.assertEqual('a\nb', bad())
 
     def test_a_silent_failure_is_one(self):
-        self.assertEqual(
-            'exit 3', checks.program('x', ['sh', '-c', 'exit 3']).find()
-        )
+        self.assertEqual('exit 3', checks.program(['sh', '-c', 'exit 3'])())
 
     def test_a_missing_program_is_an_error(self):
-        check = checks.program('x', ['no-such-program'])
+        check = checks.program(['no-such-program'])
         self.assertRaisesRegex(
-            errors.Error, 'no-such-program is not installed', check.find
+            errors.Error, 'no-such-program is not installed', check
         )

@@ -41,7 +41,7 @@ class DocsTestCase(testtools.TestCase):
     def findings(self, root):
         where = environment.Environment(pins.newest(), 'docs').ensure()
         plan = docs.plan(where.bin, root, self.folder / 'output')
-        return {check.name: check.find() for check in plan}
+        return {name: check() for name, check in plan.items()}
 
     def page(self):
         return (self.folder / 'output/releasenotes/index.html').read_text()
