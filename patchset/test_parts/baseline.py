@@ -16,69 +16,22 @@ from patchset import progress
 from patchset.test_parts import results
 
 
-@dataclasses.dataclass(frozen=True)
-class Baseline:
-    """The result of a stock run.
-
-    :param passed: number of tests that passed
-    :param skipped: ids of what did not; ``setUpClass (NAME)`` stands for
-        every test of that class
-    """
-
-    passed: int
-    skipped: frozenset
-
-    def lost(self, report):
-        """Tests that pass on stock and were not run to their end here.
-
-        :param report: :class:`patchset.test_parts.results.Report`
-        :returns: a dict of test id and reason
-        """
-        reasons = {}
-        for test in report.ids - report.passed - report.failed.keys():
-            if _entry(test, self.skipped) is None:
-                entry = _entry(test, report.skipped)
-                reasons[test] = (
-                    'passes on stock, but is not among the tests that ran'
-                    if entry is None
-                    else f'passes on stock, skips here: '
-                    f'{report.skipped[entry]}'
-                )
-        return reasons
-
-
-def _entry(test, skipped):
-    """Which entry of a collection of skips holds for a test, if any."""
-    name = test.partition('[')[0].rpartition('.')[0]
-    for entry in (test, f'setUpClass ({name})'):
-        if entry in skipped:
-            return entry
-    return None
-
-
 def path(pin, part):
     """Where the baseline of a part stands."""
     return paths.PATCHES / pin.release / 'stock' / f'{part}.txt'
 
 
 def load(pin, part):
-    """Read a baseline; None if there is none.
+    """What does not pass on stock, as it was recorded.
 
-    :raises patchset.errors.Error: it says not how many tests passed
+    :returns: set of ids; ``setUpClass (NAME)`` stands for every test of that
+        class. None if nothing is recorded
     """
     file = path(pin, part)
     if not file.is_file():
         return None
-    passed = None
-    skipped = set()
-    for line in file.read_text().splitlines():
-        if line.startswith('passed: '):
-            passed = int(line.split()[1])
-        elif line and not line.startswith('#'):
-            skipped.add(line)
-    if passed is None:
-        raise errors.Error(f'{file}: no line "passed: N"')
-    return Baseline(passed, frozenset(skipped))
+    lines = file.read_text().splitlines()
+    return {one for one in lines if not one.startswith(('#', 'passed: '))}
 
 
 def record(pin, part, report):
@@ -117,16 +70,43 @@ def judge(options, part, report, on_stock):
     if options.record:
         record(options.pin, part, report)
         return report.result
-    stock = load(options.pin, part) or Baseline(0, frozenset())
+    stock = load(options.pin, part)
     left = report.ids - report.passed
-    if left and not path(options.pin, part).is_file():
+    if stock is None and left:
         progress.say(f'{len(left)} tests that did not pass here run on stock')
         there = on_stock(dataclasses.replace(options, stock=True), left)
-        skipped = frozenset(there.skipped) | frozenset(there.failed)
-        stock = Baseline(len(there.passed), skipped)
-    lost = stock.lost(report)
+        stock = {*there.skipped, *there.failed}
+    lost = _lost(report, stock or ())
     for test, reason in sorted(lost.items()):
         progress.say(f'FAILED {test}\n{reason}\n')
     mine = report.result
     skipped = mine.skipped - len(lost.keys() & report.skipped.keys())
     return results.Result(mine.passed, mine.failed + len(lost), skipped)
+
+
+def _lost(report, skipped):
+    """Tests that pass on stock and were not run to their end here.
+
+    :param report: :class:`patchset.test_parts.results.Report`
+    :param skipped: what does not pass on stock, as :func:`load` returns it
+    :returns: a dict of test id and reason
+    """
+    reasons = {}
+    for test in report.ids - report.passed - report.failed.keys():
+        if _entry(test, skipped) is None:
+            entry = _entry(test, report.skipped)
+            reasons[test] = (
+                'passes on stock, but is not among the tests that ran'
+                if entry is None
+                else f'passes on stock, skips here: {report.skipped[entry]}'
+            )
+    return reasons
+
+
+def _entry(test, skipped):
+    """Which entry of a collection of skips holds for a test, if any."""
+    name = test.partition('[')[0].rpartition('.')[0]
+    for entry in (test, f'setUpClass ({name})'):
+        if entry in skipped:
+            return entry
+    return None
