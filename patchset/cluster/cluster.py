@@ -27,26 +27,17 @@ class Cluster(server.Service):
 
     :param pin: release, a :class:`patchset.pins.Pin`
     :param layout: a :class:`patchset.cluster.layout.Layout`
-    :param port: TCP port of HAProxy; None selects a free one
     :param options: {section: {option: value}} for each keystone.conf
-    :param check_timeout: seconds until a health check of HAProxy fails
+    :param balancer: ``port`` and ``check_timeout`` of HAProxy
     :raises patchset.errors.Error: a server did not start
     """
 
-    def __init__(
-        self,
-        pin,
-        layout,
-        port=None,
-        options=None,
-        check_timeout=haproxy.CHECK_TIMEOUT,
-    ):
+    def __init__(self, pin, layout, options=None, **balancer):
         super().__init__()
         self.pin = pin
         self.layout = layout
-        self._port = port
-        self._options = options or {}
-        self._check_timeout = check_timeout
+        self._options = options
+        self._of_balancer = balancer
         self._folder = None
         self._venv = None
         self._ports = []  # of the nodes
@@ -115,12 +106,7 @@ class Cluster(server.Service):
             )
         }
         self.balancer = self._stack.enter_context(
-            haproxy.HAProxy(
-                self._folder,
-                servers,
-                self._port,
-                check_timeout=self._check_timeout,
-            )
+            haproxy.HAProxy(self._folder, servers, **self._of_balancer)
         )
 
     def _lead_far(self):

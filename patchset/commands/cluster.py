@@ -126,7 +126,7 @@ def _up(args):
     stopping.in_order()
     with (
         Record() as one,
-        cluster.Cluster(pin, wanted, args.port) as running,
+        cluster.Cluster(pin, wanted, port=args.port) as running,
         stopping.by_signal(),
     ):
         _tell(one.write(running), running)

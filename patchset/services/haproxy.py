@@ -12,7 +12,6 @@ from patchset import errors
 from patchset.services import server
 
 BACKEND = 'keystone'
-CHECK_TIMEOUT = 5  # seconds
 PATIENCE = 60  # seconds for a reload, and for state changes of servers
 _CONFIGURATION = """\
 global
@@ -66,9 +65,7 @@ class HAProxy(server.Server):
     users = ('haproxy', 'nobody')
     patience = 20
 
-    def __init__(
-        self, folder=None, servers=(), port=None, check_timeout=CHECK_TIMEOUT
-    ):
+    def __init__(self, folder=None, servers=(), port=None, check_timeout=5):
         super().__init__(folder)
         self._servers = dict(servers)
         self._wanted = port
