@@ -20,7 +20,6 @@ import time
 
 from patchset import client
 from patchset import keystone_conf
-from patchset import preparation
 from patchset import progress
 from patchset.services import mariadb
 from patchset.services import memcached
@@ -111,10 +110,6 @@ class Rig(server.Service):
                 words, stdout=log, stderr=log
             )
             return command.wait()
-
-    def rotate_keys(self, side):
-        """Rotate the keys of all nodes; the command's exit code."""
-        return self.manage(side, ['fernet_rotate', *preparation.owner()])
 
     def restart_node(self, number):
         """Restart a node; its processes forget what they know."""

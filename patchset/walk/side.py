@@ -6,6 +6,7 @@ import dataclasses
 import time
 
 from patchset import client
+from patchset import preparation
 from patchset.walk import story
 
 ADMIN = 'by-admin'  # name of the admin's token
@@ -171,7 +172,8 @@ class Side:
 
     def rotate_keys(self):
         """Rotate the keys of tokens, on all nodes."""
-        return client.Answer(self.rig.rotate_keys(self.name))
+        words = ['fernet_rotate', *preparation.owner()]
+        return client.Answer(self.rig.manage(self.name, words))
 
     def restart_node(self, number):
         """Restart one of the nodes; stock keeps nothing to forget."""
