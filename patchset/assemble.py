@@ -234,11 +234,6 @@ def read_mark(tree, name):
     return path.read_text() if path.is_file() else None
 
 
-def unmark(tree, name):
-    """Forget what :func:`mark` noted."""
-    (tree / '.git' / f'patchset-{name}').unlink(missing_ok=True)
-
-
 def pbr_variables(version):
     """Variables under which pbr takes a version and asks git for nothing."""
     return {

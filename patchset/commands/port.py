@@ -144,7 +144,7 @@ def resume(pin):
             except errors.Error:
                 _assert_resolved(tree, name)
                 raise
-        assemble.unmark(tree, 'port')
+        assemble.mark(tree, 'port', '')
         return _report(tree)
 
 

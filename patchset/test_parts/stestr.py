@@ -228,7 +228,9 @@ class Suite:
         return open(self.log, 'w+b', buffering=0)
 
     def _unloaded(self, log, what='the tests could not be loaded'):
-        lines = [line for line in _read(log).splitlines() if 'Error' in line]
+        log.seek(0)
+        text = log.read().decode(errors='replace')
+        lines = [line for line in text.splitlines() if 'Error' in line]
         reason = lines[-1].strip() if lines else 'no reason given'
         return errors.Error(f'{self.label}: {what}: {reason}; see {self.log}')
 
@@ -249,8 +251,3 @@ def _slowest(times):
         for seconds, test in heapq.nlargest(_SLOWEST, times)
     )
     return ''.join(['The slowest tests:\n', *lines])
-
-
-def _read(log):
-    log.seek(0)
-    return log.read().decode(errors='replace')
