@@ -34,8 +34,7 @@ def parser():
             description=command.__doc__,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        if module.name != 'deb':  # the packages have their release
-            arguments.add_release(one, new=module.name == 'port')
+        getattr(command, 'add_release', arguments.add_release)(one)
         if hasattr(command, 'add_arguments'):
             command.add_arguments(one)
         one.set_defaults(run=command.run)

@@ -32,6 +32,10 @@ _MARK = '+revcache'  # in the versions of the patched ones
 _NEEDED = ('python3-cachetools', 'python3-prettytable')
 
 
+def add_release(parser):
+    """Nothing: the packages tell their release."""
+
+
 def add_arguments(parser):
     parser.add_argument(
         'packages',

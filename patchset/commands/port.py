@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import tempfile
 
+from patchset import arguments
 from patchset import assemble
 from patchset import errors
 from patchset import git
@@ -25,6 +26,10 @@ from patchset.commands import refresh
 
 # Tags of the new tree: the old source, and the old topics on top of it.
 BASE, TOPICS = 'ported-base', 'ported-topics'
+
+
+def add_release(parser):
+    arguments.add_release(parser, new=True)
 
 
 def add_arguments(parser):
