@@ -38,7 +38,7 @@ _HIERARCHICAL = (150,)
 # What a round runs of each request, and the rounds without a delay. With one,
 # there is a third of them.
 LOADS = {
-    'small': {'light': rally.Amount(2, 1, 2), 'high': rally.Amount(10, 10, 1)},
+    'small': {'light': rally.Amount(2, 1, 3), 'high': rally.Amount(10, 10, 3)},
     'full': {'light': rally.Amount(3, 1, 6), 'high': rally.Amount(10, 10, 6)},
 }
 # Otherwise, it would be random which of the few requests reads values again
@@ -183,7 +183,7 @@ def _rounds(scale, sides, rallies, about, found):
     *_, delay = about
     requests = *TOKENS, *rally.SCENARIOS
     for name, amount in LOADS[scale].items():
-        count = max(1, amount.rounds // 3) if delay else amount.rounds
+        count = amount.rounds // 3 if delay else amount.rounds
         for request, side in rig.rounds(sides, range(count), requests):
             found.measure(
                 side, (*about, name, request), measure,

@@ -105,13 +105,13 @@ class RegionsTestCase(testtools.TestCase):
                 side.cluster.lengthen.mock_calls,
             )
         # First, and after each run of the scenario that leaves roles.
-        self.assertEqual(2 * (1 + (2 + 1) + (1 + 1)), len(self.cleaned))
+        self.assertEqual(2 * (1 + (3 + 3) + (1 + 1)), len(self.cleaned))
         lines = regions.text(points).splitlines()
         self.assertEqual(2 + 2 * 40, len(lines))
         self.assertRegex(
             lines[3],
             r'^ +3 +mariadb +uniform +0 +light +create_token +patched +10.0 '
-            r'+2.00 +2.00..2.00 +100.0 +0.0 +100.0 +0.0 % +2$',
+            r'+2.00 +2.00..2.00 +100.0 +0.0 +100.0 +0.0 % +3$',
         )
         self.assertRegex(lines[-1], r' 300 +high .* 10.0 .* 25.0 % +1$')
 
