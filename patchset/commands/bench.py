@@ -134,6 +134,11 @@ def add_arguments(parser):
         metavar='N',
         help='regions: number of nodes (default: 3)',
     )
+    _add_against(parser)
+    _add_folders(parser)
+
+
+def _add_against(parser):
     parser.add_argument(
         '--against', metavar='URL', help='measure the Keystone at this URL'
     )
@@ -142,6 +147,9 @@ def add_arguments(parser):
         action='store_true',
         help='--against: do not ask for confirmation',
     )
+
+
+def _add_folders(parser):
     parser.add_argument(
         '--out',
         metavar='DIR',
