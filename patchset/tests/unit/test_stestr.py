@@ -17,6 +17,7 @@ from patchset import errors
 from patchset import progress
 from patchset.test_parts import results
 from patchset.test_parts import stestr
+from patchset.tests.unit import suites
 
 _SUITE = """
 import os
@@ -70,90 +71,6 @@ class Variables(unittest.TestCase):
         self.assertEqual('blue', os.environ['COLOUR'])
         self.assertNotIn('OS_CLOUD', os.environ)
 """
-_ROUTES = """
-import unittest
-
-from werkzeug import routing
-
-
-class Converter(routing.BaseConverter):
-    def __init__(self, map, sign):
-        super().__init__(map)
-        self.sign = sign
-
-    def to_url(self, value):
-        return f'{self.sign}{value}'
-
-
-class Routes(unittest.TestCase):
-    def built(self, sign, page):
-        rules = [
-            routing.Rule(f'/one/<own("{sign}"):name>', endpoint='one'),
-            routing.Rule('/two/<own("+"):name>', endpoint='two'),
-            routing.Rule('/page/', defaults={'page': page}, endpoint='page'),
-            routing.Rule('/page/<int:page>', endpoint='page'),
-        ]
-        known = {'own': Converter}
-        urls = routing.Map(rules, converters=known).bind('host')
-        return rules, [
-            urls.build('one', {'name': 'x', 'q': 'y z'}),
-            urls.build('two', {'name': 'x'}),
-            urls.build('page', {'page': 1}),
-            urls.build('page', {'page': 2}),
-        ]
-
-    def test_urls(self):
-        self.assertEqual(
-            ['/one/-x?q=y+z', '/two/+x', '/page/', '/page/2'],
-            self.built('-', 1)[1],
-        )
-        self.assertEqual(
-            ['/one/!x?q=y+z', '/two/+x', '/page/1', '/page/'],
-            self.built('!', 2)[1],
-        )
-
-    def test_compiled_each_time(self):
-        one, two = self.built('-', 1)[0][1], self.built('-', 1)[0][1]
-        self.assertIsNot(one._build.__func__, two._build.__func__)
-"""
-_STATEMENTS = """
-import unittest
-
-import sqlalchemy
-from sqlalchemy.ext import compiler
-from sqlalchemy.sql import functions
-
-compiled = []
-
-
-class counted(functions.GenericFunction):
-    inherit_cache = True
-
-
-@compiler.compiles(counted)
-def compile(element, how, **options):
-    compiled.append(element)
-    return '2'
-
-
-class Statements(unittest.TestCase):
-    def test_compiled_each_time(self):
-        for number in (1, 3):
-            engine = sqlalchemy.create_engine('sqlite://')
-            one = sqlalchemy.select(counted() + number)
-            with engine.connect() as connection:
-                self.assertEqual(2 + number, connection.scalar(one))
-        self.assertEqual(2, len(compiled))
-"""
-_GARBAGE = """
-import gc
-import unittest
-
-
-class Garbage(unittest.TestCase):
-    def test_often(self):
-        self.assertLess(gc.get_threshold()[0], 5000)
-"""
 _SLOW = """
 import os
 import pathlib
@@ -174,11 +91,11 @@ import sys
 
 from patchset import stopping
 from patchset.test_parts import stestr
-from patchset.tests.unit import test_stestr
+from patchset.tests.unit import suites
 
 stopping.in_order()
 stestr.Suite(
-    'slow', test_stestr.Here, pathlib.Path(sys.argv[1]), folder='small'
+    'slow', suites.Here, pathlib.Path(sys.argv[1]), folder='small'
 ).run('takes_long')
 """
 _CRASH = """
@@ -192,46 +109,10 @@ class Crash(unittest.TestCase):
 """
 
 
-class Here:
-    """The environment that this test itself runs in."""
-
-    python = pathlib.Path(sys.executable)
-    bin = python.parent
-
-    @staticmethod
-    def variables(tree):
-        return {'PYTHONPATH': str(tree)}
-
-
-class SuiteTestCase(testtools.TestCase):
-    """A suite that each test may add to."""
-
+class SuiteTestCase(suites.SuiteTestCase):
     def setUp(self):
         super().setUp()
-        self.tree = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        build = self.useFixture(fixtures.TempDir()).path
-        self.useFixture(
-            fixtures.MonkeyPatch('patchset.paths.BUILD', pathlib.Path(build))
-        )
-        self.useFixture(fixtures.EnvironmentVariable('OS_CLOUD', 'mine'))
-        self.said = []
-        self.useFixture(
-            fixtures.MonkeyPatch('patchset.progress.say', self.said.append)
-        )
-        self.write('small/__init__.py', '')
         self.write('small/test_kinds.py', _SUITE)
-
-    def write(self, name, text):
-        path = self.tree / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-
-    def suite(self, **options):
-        if not {'modules', 'script'} & options.keys():
-            options['folder'] = 'small'
-        return stestr.Suite(
-            'small', Here, self.tree, variables={'COLOUR': 'blue'}, **options
-        )
 
     def test_what_one_process_finds(self):
         suite = self.suite()
@@ -314,35 +195,6 @@ class SuiteTestCase(testtools.TestCase):
         self.write('small/test_broken.py', 'import no_such_module\n')
         report = self.suite(modules=['small.test_kinds']).run()
         self.assertEqual(results.Result(3, 3, 3), report.result)
-
-    def test_garbage_is_collected_seldom_where_asked(self):
-        self.write('small/test_gc.py', _GARBAGE)
-        found = {
-            rare: bool(self.suite(quick=rare).run('test_often').failed)
-            for rare in (False, True)
-        }
-        self.assertEqual({False: False, True: True}, found)
-
-    def assertOnceWhereAsked(self, text, total, each_time):
-        """A module's test that work is done each time fails where quick.
-
-        :param total: number of tests in the module
-        :param each_time: id of that test in it
-        """
-        self.write('small/test_work.py', text)
-        failing = {f'small.test_work.{each_time}'}
-        for quick, failed in ((False, set()), (True, failing)):
-            report = self.suite(quick=quick).run('test_work')
-            self.assertEqual(total, report.result.total)
-            self.assertEqual(failed, set(report.failed))
-
-    def test_routes_are_compiled_once_where_asked(self):
-        self.assertOnceWhereAsked(_ROUTES, 2, 'Routes.test_compiled_each_time')
-
-    def test_statements_are_compiled_once_where_asked(self):
-        self.assertOnceWhereAsked(
-            _STATEMENTS, 1, 'Statements.test_compiled_each_time'
-        )
 
     def test_a_module_that_does_not_import_is_an_error(self):
         self.write('small/test_broken.py', 'import no_such_module\n')
