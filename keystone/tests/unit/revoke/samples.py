@@ -11,6 +11,8 @@ import datetime
 
 from hypothesis import strategies
 
+from keystone.revoke import tree
+
 NOON = datetime.datetime(2026, 11, 20, 12)
 
 IDS = ('a', 'b', 'c')
@@ -149,3 +151,10 @@ def tokens():
             ),
         }
     )
+
+
+def tree_of(*events):
+    result = tree.RevocationTree()
+    for event in events:
+        result.add(event)
+    return result
