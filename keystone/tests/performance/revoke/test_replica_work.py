@@ -122,10 +122,7 @@ class ReplicaWorkTests(replica_base.ReplicaTestCase):
         found = []
         for number, gap in ((100, 0), (12_000, 0), (100, 1), (12_000, 1)):
             self.fill(number)
-            with self.engine.begin() as connection:
-                connection.execute(
-                    self.table.delete().where(self.table.c.id == 50 * gap)
-                )
+            self.delete(self.table.c.id == 50 * gap)
             events = self.replica()
             self.assertValid(events, audit_id='a')
             self.revoke(audit_id='a')

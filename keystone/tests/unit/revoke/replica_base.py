@@ -6,6 +6,7 @@ import re
 
 import fixtures
 from oslo_config import fixture as config_fixture
+from oslo_db import exception as db_exception
 from oslo_db.sqlalchemy import enginefacade
 from oslo_utils import timeutils
 import sqlalchemy
@@ -21,6 +22,7 @@ from keystone.tests import unit
 CONF = keystone.conf.CONF
 
 NOW = datetime.datetime(2026, 11, 2, 10, 0, 0)
+EARLIER = NOW - datetime.timedelta(minutes=1)
 
 
 class Cache:
@@ -130,6 +132,11 @@ class ReplicaTestCase(unit.BaseTestCase):
         self.cache.id += 1
         return row_id
 
+    def delete(self, *conditions):
+        """Delete rows, all unless told which."""
+        with self.engine.begin() as connection:
+            connection.execute(self.table.delete().where(*conditions))
+
     def token(self, **values):
         """Values of a token issued a minute ago."""
         issued_at = timeutils.utcnow() - datetime.timedelta(minutes=1)
@@ -164,3 +171,8 @@ class ReplicaTestCase(unit.BaseTestCase):
 
     def assertValid(self, events, **values):
         self.assertFalse(events.is_revoked(self.token(**values)), values)
+
+    def assertFails(self, events, **values):
+        self.assertRaises(
+            db_exception.DBError, events.is_revoked, self.token(**values)
+        )
