@@ -2,45 +2,26 @@
 
 import argparse
 import contextlib
-import datetime
 import io
 
 from keystone.cmd import revocation
 from keystone.cmd.revocation import command
-from keystone.revoke.backends import base as backends
-from keystone.tests.unit.revoke import replica_base
-
-SECOND = datetime.timedelta(seconds=1)
+from keystone.tests.unit.revoke import prune_base
 
 
-class CommandTestCase(replica_base.ReplicaTestCase):
+class CommandTestCase(prune_base.PruneTestCase):
     """Runs a command within the test's process."""
-
-    def setUp(self):
-        super().setUp()
-        self.cutoff = backends.revoked_before_cutoff_time()
-
-    def expired(self, number):
-        """Write rows that expired 1, 2, 3, … seconds ago."""
-        self.rows(
-            {'user_id': f'expired {age}', 'revoked_at': self.cutoff - age}
-            for age in (SECOND * count for count in range(1, number + 1))
-        )
 
     def live(self, number):
         """Write rows that were recorded 1, 2, 3, … minutes ago."""
+        minute = 60 * prune_base.SECOND
         self.rows(
             {
                 'audit_id': f'live {minutes}',
-                'revoked_at': self.clock.utcnow - 60 * minutes * SECOND,
+                'revoked_at': self.clock.utcnow - minutes * minute,
             }
             for minutes in range(1, number + 1)
         )
-
-    def rows(self, rows):
-        rows = [{'issued_before': self.cutoff, **row} for row in rows]
-        with self.engine.begin() as connection:
-            connection.execute(self.table.insert(), rows)
 
     def left(self):
         """Numbers of events: expired ones, and others."""

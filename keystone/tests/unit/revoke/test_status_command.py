@@ -116,8 +116,7 @@ class RevocationStatusTests(command_base.CommandTestCase):
             float(value)
 
     def test_an_empty_table(self):
-        with self.engine.begin() as connection:
-            connection.execute(self.table.delete())
+        self.delete()
 
         for words in ('table', 'json', 'prometheus'):
             self.status('--format', words)
