@@ -9,7 +9,7 @@ from oslo_log import log
 from keystone.common.cache import counters
 import keystone.conf
 from keystone.revoke.backends import base
-from keystone.revoke.backends import incremental
+from keystone.revoke.backends import db_errors
 from keystone.revoke.backends import prune
 from keystone.revoke import background
 from keystone.revoke import interval_lock
@@ -65,7 +65,7 @@ class AfterRevocation:
                 self._count('failed')
                 LOG.warning(
                     'Failed to prune revocation events: %s',
-                    incremental.first_line(error),
+                    db_errors.first_line(error),
                 )
 
     def _prune(self, driver):

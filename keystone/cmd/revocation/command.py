@@ -11,6 +11,7 @@ from sqlalchemy import exc
 
 from keystone.common import manager
 import keystone.conf
+from keystone.revoke.backends import db_errors
 from keystone.revoke.backends import incremental
 from keystone.revoke.backends import prune
 
@@ -107,7 +108,7 @@ class Command:
         try:
             return function(*args)
         except DATABASE_ERRORS as error:
-            line = incremental.first_line(error)
+            line = db_errors.first_line(error)
             raise Stop(
                 self.no_database, f'cannot read the database: {line}'
             ) from None

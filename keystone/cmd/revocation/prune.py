@@ -10,7 +10,7 @@ from keystone.cmd.revocation import batches
 from keystone.cmd.revocation import command
 from keystone.cmd.revocation import progress
 from keystone.revoke.backends import base
-from keystone.revoke.backends import incremental
+from keystone.revoke.backends import db_errors
 
 _FORCE = '--let-revoked-tokens-become-valid-again'
 
@@ -165,7 +165,7 @@ class RevocationPrune(command.Command):
             raise command.Stop(
                 _FAILED,
                 f'database error after {run.deleted:,} deleted events: '
-                f'{incremental.first_line(error)}',
+                f'{db_errors.first_line(error)}',
             ) from None
         finally:
             told.end()

@@ -13,7 +13,6 @@ import contextlib
 import functools
 
 from oslo_db import api as oslo_db_api
-from oslo_db import exception as db_exception
 from oslo_db.sqlalchemy import enginefacade
 import sqlalchemy
 
@@ -21,6 +20,7 @@ from keystone.common import sql
 import keystone.conf
 from keystone.models import revoke_matching
 from keystone.models import revoke_model
+from keystone.revoke.backends import db_errors
 
 CONF = keystone.conf.CONF
 
@@ -36,14 +36,6 @@ _OTHERS = (
 
 # The bit of wsrep_sync_wait for reads.
 _WAIT_BEFORE_READ = 1
-
-# SQLSTATE of a transaction that conflicts with another one (serialization
-# failure), and can be repeated.
-_CONFLICT = '40001'
-
-# Error of MariaDB for a lock that is not released in time, and of Galera for
-# a node that has not applied in time what the cluster has committed.
-_TIMEOUT = 1205
 
 #: The ids known to a reader: all that it has seen above ``floor``.
 #:
@@ -62,64 +54,16 @@ Known = collections.namedtuple('Known', ('floor', 'last', 'count', 'total'))
 #: and ``last``; otherwise all of these
 News = collections.namedtuple('News', ('causal', 'rows', 'between'))
 
-
-def driver_error(error):
-    """The exception of the database driver that caused an error.
-
-    :param error: an exception of oslo.db or SQLAlchemy
-    :returns: an exception, or None
-    """
-    return getattr(getattr(error, 'inner_exception', error), 'orig', None)
-
-
-def sqlstate(error):
-    """The SQLSTATE of a database error.
-
-    :param error: an exception of oslo.db or SQLAlchemy
-    :returns: str; None if the database driver does not provide it
-    """
-    cause = driver_error(error)
-    return getattr(cause, 'pgcode', None) or getattr(cause, 'sqlstate', None)
-
-
-def error_number(error):
-    """The number of an error of MariaDB or MySQL.
-
-    :param error: an exception of oslo.db or SQLAlchemy
-    :returns: int; something else for other databases
-    """
-    return next(iter(getattr(driver_error(error), 'args', ())), None)
-
-
-def first_line(error):
-    """The first line of a database error; the others have the statement."""
-    return str(error).partition('\n')[0]
-
-
-def is_conflict(error):
-    """Whether a transaction failed for a conflict with another one.
-
-    Also if it has waited for a lock for too long.
-    """
-    # oslo.db converts these errors of MariaDB, but no other.
-    return (
-        isinstance(error, db_exception.DBDeadlock)
-        or sqlstate(error) == _CONFLICT
-    )
-
-
-def _is_brief(error):
-    return is_conflict(error) and error_number(error) != _TIMEOUT
-
-
 #: Decorators that repeat a function whose transaction conflicts with another
 #: one: a read for a third of a second, unless it has waited already, and a
 #: write as often as upstream does.
 retry_read = oslo_db_api.wrap_db_retry(
-    max_retries=4, retry_interval=0.02, exception_checker=_is_brief
+    max_retries=4,
+    retry_interval=0.02,
+    exception_checker=db_errors.is_brief_conflict,
 )
 retry_write = oslo_db_api.wrap_db_retry(
-    retry_interval=0.02, exception_checker=is_conflict
+    retry_interval=0.02, exception_checker=db_errors.is_conflict
 )
 
 

@@ -14,6 +14,7 @@ from oslo_db import exception as db_exception
 import sqlalchemy
 
 from keystone.common import sql
+from keystone.revoke.backends import db_errors
 from keystone.revoke.backends import incremental
 
 # Milliseconds that a batch waits for a lock, where the database supports it.
@@ -89,7 +90,7 @@ class SQLPrune(Prune):
         except (db_exception.DBError, sqlalchemy.exc.DBAPIError) as error:
             if not _is_about_locks(error):
                 raise
-            return Batch(0, 0, None, incremental.first_line(error))
+            return Batch(0, 0, None, db_errors.first_line(error))
 
     def _prune(self, connection, before, limit, since):
         columns = self._table.c
@@ -198,14 +199,14 @@ def _minimal_locking(connection):
 
 def _is_about_locks(error):
     """Whether a database error is caused by a lock or a conflict."""
-    if incremental.is_conflict(error):
+    if db_errors.is_conflict(error):
         # Includes lock wait timeouts and Galera conflicts.
         return True
-    if incremental.error_number(error) == _FAILED_COMMIT:
+    if db_errors.error_number(error) == _FAILED_COMMIT:
         # Another node of a Galera cluster has deleted the same events.
         return True
-    if incremental.sqlstate(error) == _LOCKED:
+    if db_errors.sqlstate(error) == _LOCKED:
         return True
-    cause = incremental.driver_error(error)
+    cause = db_errors.driver_error(error)
     name = getattr(cause, 'sqlite_errorname', None) or ''
     return name.startswith(('SQLITE_BUSY', 'SQLITE_LOCKED'))

@@ -8,7 +8,7 @@ from oslo_db import exception as db_exception
 import sqlalchemy
 
 from keystone.models import revoke_model
-from keystone.revoke.backends import incremental
+from keystone.revoke.backends import db_errors
 from keystone.tests.unit.revoke import replica_base
 
 
@@ -163,4 +163,4 @@ class ConflictTests(replica_base.ReplicaTestCase):
             user_id='a',
         )
         self.assertEqual([1], left)
-        self.assertFalse(incremental.is_conflict(ValueError()))
+        self.assertFalse(db_errors.is_conflict(ValueError()))
