@@ -25,6 +25,9 @@ IN_PROCESS = (
     'oslo_cache.dict',
 )
 
+# Seconds after which servers are asked again.
+PAUSE = 10
+
 
 class StatsdServer(fixtures.Fixture):
     """A server that the counters are sent to; its ``socket`` gets them.

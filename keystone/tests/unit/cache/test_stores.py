@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Connections to cache servers, and servers that are left alone."""
+
+import socket
+import threading
+import time
+
+from dogpile.cache import region as dogpile_region
+import fixtures
+
+from keystone.common.cache import stores
+from keystone.tests import unit
+from keystone.tests.unit.cache import base
+
+
+class ConnectionTests(base.CacheTestCase):
+    """Connections that the server closes."""
+
+    def setUp(self):
+        super().setUp()
+        self.store = stores.of(self.process().region)
+
+    def connect(self, number):
+        """Let threads store a value at the same time."""
+        threads = [
+            threading.Thread(target=self.store.set, args=('key', b'a', 0))
+            for _ in range(number)
+        ]
+        self.server.commands.clear()
+        with self.server.lock:
+            for thread in threads:
+                thread.start()
+            while len(self.server.commands) < number:
+                time.sleep(0.01)
+        for thread in threads:
+            thread.join()
+
+    def test_all(self):
+        self.connect(3)
+        self.server.stop()
+        self.server.start()
+        for _ in range(3):
+            self.assertEqual([b'a'], self.store.get_many(['key']))
+
+    def test_deletion_is_repeated(self):
+        self.connect(2)
+        self.server.stop()
+        self.server.start()
+        self.store.delete('key')
+        self.assertEqual({}, self.server.items)
+
+    def test_other_writes_are_not(self):
+        self.server.answers = False
+        for name, *args in (
+            ('add', b'a', 0),
+            ('set', b'a', 0),
+            ('replace', b'a', b'b', 0),
+        ):
+            self.assertRaises(
+                stores.Unavailable, getattr(self.store, name), 'key', *args
+            )
+            self.now += base.PAUSE
+        self.assertEqual(['add', 'set', 'gets', 'cas'], self.server.commands)
+
+
+class RedisTests(unit.BaseTestCase):
+    def test_server_that_does_not_respond(self):
+        """A command is sent once."""
+        server = socket.create_server(('127.0.0.1', 0))
+        self.addCleanup(server.close)
+        region = dogpile_region.make_region().configure(
+            'dogpile.cache.redis',
+            arguments={
+                'host': '127.0.0.1',
+                'port': server.getsockname()[1],
+                'socket_timeout': 0.1,
+            },
+        )
+        self.assertRaises(
+            stores.Unavailable, stores.of(region).set, 'key', b'a', 0
+        )
+        server.settimeout(0)
+        server.accept()[0].close()
+        self.assertRaises(BlockingIOError, server.accept)
+
+
+class BreakerTests(base.CacheTestCase):
+    """Servers that fail are left alone for a while."""
+
+    def setUp(self):
+        super().setUp()
+        self.calls = 0
+        self.breaker = stores.CircuitBreaker(clock=self.clock)
+
+    def fail(self):
+        self.calls += 1
+        raise OSError('user:password@server')
+
+    def call(self):
+        self.assertRaises(stores.Unavailable, self.breaker.call, self.fail)
+
+    def test_answer(self):
+        self.assertEqual('abc', self.breaker.call('abc'.strip))
+
+    def test_failure(self):
+        for _ in range(3):
+            self.call()
+        self.assertEqual(1, self.calls)
+        self.now += base.PAUSE
+        self.call()
+        self.assertEqual(2, self.calls)
+        self.now += base.PAUSE
+        self.assertEqual('abc', self.breaker.call('abc'.strip))
+
+    def test_error_is_not_logged_but_for_its_kind(self):
+        output = self.useFixture(fixtures.FakeLogger())
+        self.call()
+        self.assertIn('OSError', output.output)
+        self.assertNotIn('password', output.output)
