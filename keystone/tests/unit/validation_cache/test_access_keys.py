@@ -9,12 +9,12 @@ from oslo_serialization import jsonutils
 from keystone.common import provider_api
 from keystone.common import utils
 from keystone.tests import unit
-from keystone.tests.unit.validation_cache import base
+from keystone.tests.unit.validation_cache import record_base
 
 PROVIDERS = provider_api.ProviderAPIs
 
 
-class AccessKeyTestCase(base.RecordTestCase):
+class AccessKeyTestCase(record_base.RecordTestCase):
     """Requests for an access key of an owner."""
 
     def setUp(self):
@@ -156,7 +156,7 @@ class AccessKeyTests(AccessKeyTestCase):
             self.assertEqual('404', answer[0].partition(' ')[0])
 
 
-class PolicyTests(base.PolicyMixin, AccessKeyTestCase):
+class PolicyTests(record_base.PolicyMixin, AccessKeyTestCase):
     """Who is allowed to read an access key."""
 
     action = 'identity:ec2_get_credential'

@@ -14,7 +14,7 @@ from oslo_utils import timeutils
 from keystone.common import provider_api
 from keystone.common import utils
 from keystone.tests import unit
-from keystone.tests.unit.validation_cache import base
+from keystone.tests.unit.validation_cache import record_base
 
 PROVIDERS = provider_api.ProviderAPIs
 
@@ -23,7 +23,7 @@ _PATH = '/v3/s3tokens'
 _DIFFERENT = ('audit_ids', 'expires_at', 'issued_at')
 
 
-class S3RequestTestCase(base.RecordTestCase):
+class S3RequestTestCase(record_base.RecordTestCase):
     """Signed requests of an owner, which the caller has verified."""
 
     def setUp(self):
@@ -226,7 +226,7 @@ class S3RequestTests(S3RequestTestCase):
             self.assertLess(before, self.cache.counts['not_kept: delegated'])
 
 
-class PolicyTests(base.PolicyMixin, S3RequestTestCase):
+class PolicyTests(record_base.PolicyMixin, S3RequestTestCase):
     """Who is allowed to have signatures verified."""
 
     action = 'identity:s3tokens_validate'
