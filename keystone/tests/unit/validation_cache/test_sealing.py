@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import http.client
+import os
+
+import fixtures
+
+from keystone.common.cache import stores
+from keystone.common import fernet_utils
+from keystone.tests import unit
+from keystone.tests.unit.validation_cache import base
+from keystone.token.validation_cache import sealing
+
+
+class SealingTests(unit.TestCase):
+    """Records are sealed with what only Keystone knows."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = self.useFixture(fixtures.TempDir()).path
+        folders = {}
+        for kind in ('private', 'public'):
+            folders[f'jws_{kind}_key_repository'] = self.path(kind)
+            os.mkdir(self.path(kind))
+            self.write('a', kind, f'{kind}.pem')
+        self.config_fixture.config(group='token', provider='jws')
+        self.config_fixture.config(group='jwt_tokens', **folders)
+        self.private = self.path('private', 'private.pem')
+        self.sealer = sealing.Sealer()
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def write(self, text, *names):
+        with open(self.path(*names), 'w') as file:
+            file.write(text)
+
+    def test_public_keys_only(self):
+        self.write('b', 'private', 'other.pem')
+        for text in ('', '\n'):
+            self.assertIsNotNone(self.sealer.read())
+            self.write(text, self.private)
+            self.assertIsNone(self.sealer.read())
+            os.unlink(self.private)
+            self.assertIsNone(self.sealer.read())
+            self.write('a', self.private)
+
+    def test_content_that_changes_in_place(self):
+        keys = self.sealer.read()
+        self.assertIs(keys, self.sealer.read())
+        before = os.stat(self.private)
+        for text in ('b', 'bb'):
+            # As copied with its time.
+            self.write(text, self.private)
+            os.utime(self.private, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+            self.assertIsNot(keys, self.sealer.read())
+            self.assertNotEqual(keys.names, self.sealer.read().names)
+            keys = self.sealer.read()
+
+    def test_key_that_cannot_be_read(self):
+        os.mkdir(self.path('public', 'folder'))
+        self.assertIsNone(self.sealer.read())
+        os.rmdir(self.path('public', 'folder'))
+        self.assertIsNotNone(self.sealer.read())
+
+    def test_key_that_vanishes(self):
+        """It was listed before a rotation removed it."""
+        self.config_fixture.config(group='token', provider='fernet')
+        with fixtures.MockPatchObject(
+            fernet_utils.FernetUtils,
+            '_get_key_files',
+            side_effect=FileNotFoundError,
+        ):
+            self.assertIsNone(self.sealer.read())
+
+        self.assertIsNotNone(self.sealer.read())
+
+
+class KeyTests(base.ValidationCacheTestCase):
+    """A record falls with the key of its token."""
+
+    def test_deleted_while_its_record_is_read(self):
+        # One that needs no catalog besides the record.
+        token = self.get_unscoped_token()
+        self.ask(token, token)
+        self.cache.clear()
+        get_many = stores.ProcessStore.get_many
+        key = os.path.join(
+            self.config_fixture.conf.fernet_tokens.key_repository, '1'
+        )
+
+        def read(store, keys):
+            found = get_many(store, keys)
+            if os.path.exists(key):
+                os.unlink(key)
+                # Another request notices that.
+                self.ask(token, token)
+            return found
+
+        with fixtures.MockPatchObject(stores.ProcessStore, 'get_many', read):
+            self.ask(token, token)
+
+        self.assertNoHit(token, token, status=http.client.UNAUTHORIZED)
