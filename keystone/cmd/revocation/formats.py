@@ -72,58 +72,64 @@ def as_prometheus(figures):
     :returns: str, without a trailing newline
     """
     lines = []
-
-    def add(name, words, samples):
+    for name, words, samples in _gauges(figures):
         name = f'keystone_revocation_{name}'
         lines.append(f'# HELP {name} {words}')
         lines.append(f'# TYPE {name} gauge')
-        lines.extend(f'{name}{labels} {value}' for labels, value in samples)
-
-    def one(name, words, value):
-        if value is not None:
-            add(name, words, [('', value)])
-
-    add(
-        'events',
-        'Revocation events in the table.',
-        [
-            ('{state="live"}', figures['live']),
-            ('{state="expired"}', figures['expired']),
-        ],
-    )
-    one(
-        'events_last_hour',
-        'Revocation events recorded in the last hour.',
-        figures['last_hour'],
-    )
-    one(
-        'most_events_in_memory',
-        'Maximum number of live events kept by workers; 0 for no limit.',
-        figures['most_in_memory'],
-    )
-    for name in ('oldest', 'newest'):
-        one(
-            f'{name}_event_timestamp_seconds',
-            f'When the {name} revocation event was recorded.',
-            figures[name] and (figures[name] - _EPOCH).total_seconds(),
-        )
-    if 'kinds' in figures:
-        add(
-            'distinct_events',
-            'Distinct live revocation events, by their attributes.',
-            [
-                (f'{{kind="{kind}"}}', number)
-                for kind, number in sorted(figures['kinds'].items())
-            ],
-        )
-        one(
-            'load_seconds',
-            'Time a worker takes to load the live events.',
-            round(figures['load_seconds'], 3),
-        )
-        one(
-            'load_bytes',
-            'Memory a worker uses for the live events.',
-            figures['load_bytes'],
+        lines.extend(
+            f'{name}{labels} {value}' for labels, value in samples.items()
         )
     return '\n'.join(lines)
+
+
+def _gauges(figures):
+    """Name, description and {labels: value} of each gauge."""
+    yield (
+        'events',
+        'Revocation events in the table.',
+        {
+            f'{{state="{state}"}}': figures[state]
+            for state in ('live', 'expired')
+        },
+    )
+    yield (
+        'events_last_hour',
+        'Revocation events recorded in the last hour.',
+        {'': figures['last_hour']},
+    )
+    yield (
+        'most_events_in_memory',
+        'Maximum number of live events kept by workers; 0 for no limit.',
+        {'': figures['most_in_memory']},
+    )
+    for name in ('oldest', 'newest'):
+        if figures[name] is not None:
+            yield (
+                f'{name}_event_timestamp_seconds',
+                f'When the {name} revocation event was recorded.',
+                {'': (figures[name] - _EPOCH).total_seconds()},
+            )
+    if 'kinds' in figures:
+        yield from _gauges_of_load(figures)
+
+
+def _gauges_of_load(figures):
+    yield (
+        'distinct_events',
+        'Distinct live revocation events, by their attributes.',
+        {
+            f'{{kind="{kind}"}}': number
+            for kind, number in sorted(figures['kinds'].items())
+        },
+    )
+    yield (
+        'load_seconds',
+        'Time a worker takes to load the live events.',
+        {'': round(figures['load_seconds'], 3)},
+    )
+    if figures['load_bytes'] is not None:
+        yield (
+            'load_bytes',
+            'Memory a worker uses for the live events.',
+            {'': figures['load_bytes']},
+        )
