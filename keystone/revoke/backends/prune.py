@@ -147,40 +147,11 @@ def _skips_locked(dialect):
 def _minimal_locking(connection):
     """Lock rows but no gaps, and hardly wait for locks."""
     execute = connection.exec_driver_sql
-    name = connection.dialect.name
-    if name in ('mysql', 'postgresql'):
+    if connection.dialect.name in ('mysql', 'postgresql'):
         # For this transaction only.
         execute('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
-    if name == 'mysql':
-        # Whole seconds. With 0, MariaDB fails to skip locked rows.
-        change = (
-            'SET SESSION innodb_lock_wait_timeout = {}, '
-            'SESSION lock_wait_timeout = {}'
-        )
-        usual = execute(
-            'SELECT @@innodb_lock_wait_timeout, @@lock_wait_timeout'
-        ).one()
-        wait, usual = change.format(1, 1), change.format(*usual)
-    elif name == 'postgresql':
-        settings = {
-            'lock_timeout': _LONGEST_WAIT,
-            # With outdated table statistics, it may prefer to scan the table,
-            # or to sort all expired events.
-            'enable_seqscan': 'off',
-            'enable_sort': 'off',
-            # Rows restored after a server crash are deleted again.
-            'synchronous_commit': 'off',
-        }
-        wait = 'SELECT ' + ', '.join(
-            f"set_config('{setting}', '{value}', true)"
-            for setting, value in settings.items()
-        )
-        usual = None
-    elif name == 'sqlite':
-        change = 'PRAGMA busy_timeout = {}'
-        usual = change.format(execute('PRAGMA busy_timeout').scalar())
-        wait = change.format(_LONGEST_WAIT)
-    else:
+    wait, usual = _settings(connection)
+    if wait is None:
         yield
         return
     execute(wait)
@@ -195,6 +166,46 @@ def _minimal_locking(connection):
         except Exception:
             # Do not return a connection with changed settings to the pool.
             connection.invalidate()
+
+
+def _settings(connection):
+    """Statements that set how to wait for locks, and restore what was set.
+
+    :returns: two str; None for both if the database is not known, and for the
+        second one if the settings end with the transaction
+    """
+    execute = connection.exec_driver_sql
+    name = connection.dialect.name
+    if name == 'mysql':
+        # Whole seconds. With 0, MariaDB fails to skip locked rows.
+        change = (
+            'SET SESSION innodb_lock_wait_timeout = {}, '
+            'SESSION lock_wait_timeout = {}'
+        )
+        usual = execute(
+            'SELECT @@innodb_lock_wait_timeout, @@lock_wait_timeout'
+        ).one()
+        return change.format(1, 1), change.format(*usual)
+    if name == 'postgresql':
+        settings = {
+            'lock_timeout': _LONGEST_WAIT,
+            # With outdated table statistics, it may prefer to scan the table,
+            # or to sort all expired events.
+            'enable_seqscan': 'off',
+            'enable_sort': 'off',
+            # Rows restored after a server crash are deleted again.
+            'synchronous_commit': 'off',
+        }
+        wait = 'SELECT ' + ', '.join(
+            f"set_config('{setting}', '{value}', true)"
+            for setting, value in settings.items()
+        )
+        return wait, None
+    if name == 'sqlite':
+        change = 'PRAGMA busy_timeout = {}'
+        usual = execute('PRAGMA busy_timeout').scalar()
+        return change.format(_LONGEST_WAIT), change.format(usual)
+    return None, None
 
 
 def _is_about_locks(error):
