@@ -48,6 +48,17 @@ def once(resolve: Callable[[Any], list[dict]]) -> Callable:
     return wrapper
 
 
+def _model(user_id, group_ids, project_id, domain_id, system):
+    """What a method sees in place of a token model."""
+    return types.SimpleNamespace(
+        user_id=user_id,
+        federated_groups=[{'id': group_id} for group_id in group_ids],
+        project_id=project_id,
+        domain_id=domain_id,
+        system=system,
+    )
+
+
 def cached(*names: str) -> Callable:
     """Decorate a method of a token model that resolves its roles.
 
@@ -60,13 +71,7 @@ def cached(*names: str) -> Callable:
 
     def decorate(resolve: Callable[[Any], list[dict]]) -> Callable:
         def role_ids(user_id, group_ids, project_id, domain_id, system, own):
-            token = types.SimpleNamespace(
-                user_id=user_id,
-                federated_groups=[{'id': group_id} for group_id in group_ids],
-                project_id=project_id,
-                domain_id=domain_id,
-                system=system,
-            )
+            token = _model(user_id, group_ids, project_id, domain_id, system)
             roles = resolve(token)
             if system and _memberships_change(user_id):
                 return None

@@ -37,6 +37,11 @@ def _find():
             'that may apply to the token.',
         )
         return
+    yield from _find_in_cache()
+    yield from _find_in_options()
+
+
+def _find_in_cache():
     interval = CONF.revoke.sync_interval
     if shared.is_shared() and not cache_server.keeps():
         yield (
@@ -52,6 +57,9 @@ def _find():
             'announcement of a revocation, the token is accepted for up to '
             'that many seconds.',
         )
+
+
+def _find_in_options():
     if CONF.revoke.sync_overlap < _SHORTEST_OVERLAP:
         yield (
             findings.WARNING,

@@ -162,17 +162,7 @@ def recorded(repository, wait=True):
     :raises BlockingIOError: it is locked
     :raises OSError: the history cannot be read or written
     """
-    own_folder = os.path.join(repository.key_repository, '.history')
-    folder = CONF.fernet_tokens.key_history or own_folder
-    owner = os.stat(repository.key_repository)
-    if owner.st_uid == 0 and os.path.lexists(folder):
-        # The service may only be allowed to read its keys.
-        owner = os.lstat(folder)
-    if folder != own_folder and not os.path.isdir(folder):
-        # The owner may not be allowed to create it.
-        os.makedirs(folder, 0o700, exist_ok=True)
-        if os.geteuid() == 0:
-            os.chown(folder, owner.st_uid, owner.st_gid, follow_symlinks=False)
+    folder, owner = _place(repository)
     # Repositories may share the directory, and the directory may be
     # distributed to other nodes together with the keys.
     own = hashlib.sha256(repository.node.encode()).hexdigest()[:16]
@@ -191,6 +181,22 @@ def recorded(repository, wait=True):
             replaced_file.replace(path, json.dumps(vars(history)), 0o600)
     finally:
         os.close(lock)
+
+
+def _place(repository):
+    """Folder of the history, and the status of what tells its owner."""
+    own_folder = os.path.join(repository.key_repository, '.history')
+    folder = CONF.fernet_tokens.key_history or own_folder
+    owner = os.stat(repository.key_repository)
+    if owner.st_uid == 0 and os.path.lexists(folder):
+        # The service may only be allowed to read its keys.
+        owner = os.lstat(folder)
+    if folder != own_folder and not os.path.isdir(folder):
+        # The owner may not be allowed to create it.
+        os.makedirs(folder, 0o700, exist_ok=True)
+        if os.geteuid() == 0:
+            os.chown(folder, owner.st_uid, owner.st_gid, follow_symlinks=False)
+    return folder, owner
 
 
 @contextlib.contextmanager

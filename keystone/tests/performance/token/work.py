@@ -23,6 +23,14 @@ from keystone.token import provider
 
 PROVIDERS = provider_api.ProviderAPIs
 
+# Kind of work, and the function whose calls are counted.
+_CALLS = (
+    ('validations', provider.Manager, '_validate_token'),
+    ('rendered', render_token, 'render_token_response_from_model'),
+    ('catalogs', catalog.Manager, 'get_v3_catalog'),
+    ('roles', token_model.TokenModel, '_get_project_roles'),
+)
+
 
 class Work(collections.Counter):
     """What was done: {kind of work: how often}."""
@@ -126,16 +134,7 @@ class WorkTestCase(test_v3.RestfulTestCase):
             (region.CacheRegion, 'get_or_create', count_lookup),
             *(
                 (where, name, work.count(kind, getattr(where, name)))
-                for kind, where, name in (
-                    ('validations', provider.Manager, '_validate_token'),
-                    (
-                        'rendered',
-                        render_token,
-                        'render_token_response_from_model',
-                    ),
-                    ('catalogs', catalog.Manager, 'get_v3_catalog'),
-                    ('roles', token_model.TokenModel, '_get_project_roles'),
-                )
+                for kind, where, name in _CALLS
             ),
         ]
         with contextlib.ExitStack() as stack:
