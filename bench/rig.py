@@ -71,14 +71,17 @@ def turn(sides, number):
 
 
 def rounds(sides, numbers, loads):
-    """Each load in each round, by one side after the other, in turns.
+    """Each load in each round, by one side after the other.
 
-    :param numbers: of the rounds, from 0
+    Each measurement follows one of the other side. In another order for each
+    round, one side would begin a round right after the end of its last one.
+
+    :param numbers: of the rounds
     :returns: iterator of (load, side)
     """
-    for number in numbers:
+    for _ in numbers:
         for one in loads:
-            for side in turn(sides, number):
+            for side in sides:
                 yield one, side
 
 
