@@ -38,7 +38,8 @@ class Enforcer(policy.Enforcer):
     def load_rules(self, force_reload=False):
         """Load the rules, unless the files are unchanged.
 
-        Other threads use the previous rules until all new ones are loaded.
+        Other threads use the previous rules until all new ones are loaded, or
+        one of the files is found to be invalid.
 
         :param force_reload: True to load them in any case
         """
@@ -52,10 +53,14 @@ class Enforcer(policy.Enforcer):
                 loaded = copy.copy(self)
                 loaded.rules = policy.Rules(self.rules, self.default_rule)
                 loaded.file_rules = dict(self.file_rules)
-                policy.Enforcer.load_rules(loaded, force_reload)
-                loaded._loaded = loaded._state(found)
-                loaded.version = object()
-                vars(self).update(vars(loaded))
+                try:
+                    policy.Enforcer.load_rules(loaded, force_reload)
+                    loaded._loaded = loaded._state(found)
+                finally:
+                    # After an error as well: oslo.policy does not read the
+                    # files before the invalid one again.
+                    loaded.version = object()
+                    vars(self).update(vars(loaded))
 
     def _look(self):
         return self._files.look(self) if self.use_conf else None

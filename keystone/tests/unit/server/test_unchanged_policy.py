@@ -49,6 +49,11 @@ class UnchangedPolicyTests(unit.TestCase):
                 stream.write(f'"{name}": "{rule}"\n')
         self.touch(path)
 
+    def write_invalid(self, path):
+        with open(path, 'w') as stream:
+            stream.write('"a": [')
+        self.touch(path)
+
     def touch(self, path):
         self.now += 1
         os.utime(path, (self.now, self.now))
@@ -135,6 +140,18 @@ class UnchangedPolicyTests(unit.TestCase):
             self.assertTrue(second[0].result())
         self.assertTrue(self.allows(enforcer))
 
+    def test_changed_along_with_an_invalid_file(self):
+        self.write(self.path, {'a': 'role:reader'})
+        os.mkdir(self.more)
+        enforcer = self.enforcer()
+        self.assertTrue(self.allows(enforcer))
+        self.write(self.path, {'a': '!'})
+        self.write_invalid(os.path.join(self.more, '1.yaml'))
+
+        self.assertRaises(ValueError, self.allows, enforcer)
+        self.assertFalse(self.allows(enforcer))
+        self.assertTrue(self.allows(enforcer, 'b', 'admin'))
+
     def test_forced(self):
         enforcer = self.enforcer()
         self.allows(enforcer)
@@ -202,9 +219,19 @@ class UnchangedPolicyTests(unit.TestCase):
             name: dice.choice(_RULES) for name in _NAMES if dice.random() < 0.5
         }
         one = os.path.join(self.more, dice.choice(('1.yaml', '2.yaml')))
-        kind = dice.choice(('file', 'no file', 'folder', 'in', 'out', 'none'))
+        kind = dice.choice(
+            ('file', 'no file', 'folder', 'in', 'out', 'invalid', 'none')
+        )
         if kind == 'file':
             self.write(self.path, rules)
+        elif kind == 'invalid':
+            # Sometimes along with a change of the other file.
+            if dice.random() < 0.5:
+                self.write(self.path, rules)
+            path = dice.choice((self.path, one))
+            if os.path.isdir(os.path.dirname(path)):
+                self.write_invalid(path)
+            return [self.more] if os.path.isdir(self.more) else []
         elif kind == 'no file':
             self.remove(self.path)
         elif kind == 'folder':
