@@ -105,19 +105,27 @@ def of_access_key(method: Callable) -> Callable:
     return wrapper
 
 
-def of_login(auth: dict[str, Any]) -> contextlib.AbstractContextManager[None]:
+def of_login(
+    auth: dict[str, Any] | None,
+) -> contextlib.AbstractContextManager[None]:
     """Read ahead while a token is issued.
 
-    :param auth: the validated ``auth`` object of the request
+    :param auth: the validated ``auth`` object of the request; None if missing
     """
+    if auth is None:
+        # Normal processing rejects it.
+        return contextlib.nullcontext()
     identity = auth['identity']
     user = identity.get('password', {}).get('user')
     credential = identity.get('application_credential')
+    # It was not validated, and may be of any type if it is not used.
+    if not isinstance(credential, dict):
+        credential = {}
     # The user of a token is not known yet; its record is read anyway.
     who = [
         {name: one[name] for name in ('id', 'name', 'domain') if name in one}
-        for one in (user, credential, (credential or {}).get('user'))
-        if one
+        for one in (user, credential, credential.get('user'))
+        if one and isinstance(one, dict)
     ]
     about = identity['methods'], auth.get('scope'), who
     return _reading(json.dumps(about, sort_keys=True))

@@ -280,6 +280,24 @@ class NamesTests(test_v3.RestfulTestCase):
         }
         self.assertEqual(6, len(names))
 
+    def test_nothing(self):
+        for body in ({}, {'auth': None}):
+            answer = self.v3_create_token(
+                body, expected_status=http.client.BAD_REQUEST
+            )
+            self.assertIn('find auth in', answer.result['error']['message'])
+
+    def test_unused_method_of_wrong_form(self):
+        body = self.build_authentication_request(
+            user_id=self.user_id, password=self.user['password']
+        )
+        for unused in (
+            'user', ['user'], 1, None,
+            {'user': 'id'}, {'user': ['id']}, {'user': 1}, {'user': None},
+        ):  # fmt: skip
+            body['auth']['identity']['application_credential'] = unused
+            self.v3_create_token(body)
+
     def test_no_secrets(self):
         credential = self.post(
             f'/users/{self.user_id}/application_credentials',
