@@ -8,6 +8,7 @@ node that cannot decrypt the report of another node cannot validate the tokens
 of that node either.
 """
 
+import functools
 import json
 import re
 
@@ -37,15 +38,16 @@ class Reports:
 
     def __init__(self, section, region=None):
         self._prefix = f'keystone key report {section}'
-        if region is None and shared.is_shared():
-            region = oslo_cache.create_region()
-            oslo_cache.configure_cache_region(CONF, region)
-        self._region = region
+        #: Whether other nodes can read and write the reports.
+        self.shared = region is not None or shared.is_shared()
+        if region is not None:
+            self._region = region
 
-    @property
-    def shared(self):
-        """Whether other nodes can read and write the reports."""
-        return self._region is not None
+    @functools.cached_property
+    def _region(self):
+        # When it is used, since it may be impossible with these settings.
+        region = oslo_cache.create_region()
+        return oslo_cache.configure_cache_region(CONF, region)
 
     def publish(self, node, keys, history, now):
         """Publish the report of this node.

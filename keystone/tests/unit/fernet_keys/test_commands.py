@@ -140,6 +140,21 @@ class RotationTests(command_base.CommandTestCase):
         self.assertIn('FERNET KEYS UNKNOWN - ', out)
         self.assertEqual(0, self.rotate()[0])
 
+    def test_cache_that_cannot_be_configured(self):
+        self.config_fixture.config(
+            group='cache',
+            enabled=True,
+            backend='dogpile.cache.memcached',
+            enable_retry_client=True,
+        )
+        self.config_fixture.config(group='fernet_tokens', expected_nodes=0)
+
+        self.assertEqual(0, self.rotate()[0])
+        self.assertEqual(['0', '1', '2'], self.keys())
+        for words in (('fernet_rotate', '--safe'), ('fernet_status',)):
+            out = self.manage(*words)[1]
+            self.assertIn('the shared cache is unavailable', out)
+
     def test_no_keys(self):
         for group in ('fernet_tokens', 'fernet_receipts', 'credential'):
             self.config_fixture.config(
