@@ -174,7 +174,8 @@ def fingerprint(stored: bytes) -> bytes:
 
 
 @event.listens_for(sqlalchemy.Engine, 'before_cursor_execute')
-def _note_statement(*_args: Any) -> None:
+def note_uncached(*_args: Any) -> None:
+    """Record that this thread reads something that is not cached."""
     trace = _trace.get()
     # What is read to compute a fact belongs to that fact.
     if trace is not None and not trace._depth and trace.flaw is None:

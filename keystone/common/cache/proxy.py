@@ -141,6 +141,7 @@ class Proxy(proxy.ProxyBackend):
     def _read(self, key: str) -> bytes | None:
         """Read a valid value, or take a lease on it."""
         if lifetimes.seconds_of(self._region, key) == 0:
+            facts.note_uncached()
             self._held()[key] = None
             return None
         try:
