@@ -134,7 +134,7 @@ class LockTests(command_base.CommandTestCase):
         self.clock.tick(100)
         with history.recorded(self.repository):
             thread = self.started(watcher.look)
-            thread.join(5)
+            thread.join(60)
             self.assertFalse(thread.is_alive())
         self.assertEqual(before, self.last())
         self.assertEqual({}, watcher._told)
@@ -149,7 +149,7 @@ class LockTests(command_base.CommandTestCase):
             thread = self.started(lambda: outlook.look(self.repository))
             thread.join(0.1)
             self.assertTrue(thread.is_alive())
-        thread.join(5)
+        thread.join(60)
         self.assertFalse(thread.is_alive())
 
 

@@ -39,7 +39,7 @@ class ConditionTests(base.ValidationCacheTestCase):
             self.ask(self.subject)
 
     def test_clock_that_went_back(self):
-        self.at(seconds=-10)
+        self.at(seconds=-100)
 
         with self.counted(miss__clock=2, made=2):
             self.ask(self.subject)
