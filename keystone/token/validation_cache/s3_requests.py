@@ -85,8 +85,9 @@ def _credentials(environ: dict) -> dict[str, str]:
     try:
         body = environ['wsgi.input'].read(int(length))
         environ['wsgi.input'] = io.BytesIO(body)
-        found = json.loads(body)['credentials']
-        if found.keys() == _MEMBERS:
+        members = json.loads(body)
+        found = members['credentials']
+        if len(members) == 1 and found.keys() == _MEMBERS:
             # Those that are not text raise an error.
             for one in found.values():
                 one.encode()

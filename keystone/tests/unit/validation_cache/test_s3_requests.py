@@ -236,6 +236,14 @@ class PolicyTests(record_base.PolicyMixin, S3RequestTestCase):
         self.set_rule('!', 5)
         self.assertNormal(http.client.FORBIDDEN)
 
+    def test_rule_about_what_is_not_recorded(self):
+        self.set_rule("not 'x':%(request_body.more)s", 5)
+        self.assertVerified()
+        body = {'credentials': self.signed(), 'more': 'x'}
+        self.assertNormal(
+            http.client.FORBIDDEN, body=json.dumps(body).encode()
+        )
+
     def test_rule_about_the_request(self):
         keys = [(self.access, self.secret), self.create_credential()]
         self.set_rule(
@@ -256,6 +264,7 @@ class BypassTests(S3RequestTestCase):
         for status, body in (
             (http.client.OK, {'credential': signed}),
             (http.client.OK, {'credentials': {**signed, 'host': 'x'}}),
+            (http.client.OK, {'credentials': signed, 'more': 'x'}),
             (http.client.UNAUTHORIZED, {'credentials': {}}),
             (http.client.UNAUTHORIZED, {'credentials': 'x'}),
             (http.client.BAD_REQUEST, {}),
