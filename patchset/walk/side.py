@@ -103,7 +103,7 @@ class Side:
         self._forget()
         answer = self.node.ask(method, path, token, body, headers)
         if method not in ('GET', 'HEAD'):
-            self._written = time.time()
+            self.note_write()
         return answer
 
     def make(self, kind, name, path=None, /, **values):
@@ -144,6 +144,10 @@ class Side:
             self.tokens[name] = Token(value, caller)
         return answer
 
+    def note_write(self):
+        """Note that tokens may have been revoked up to now."""
+        self._written = time.time()
+
     def let_second_pass(self):
         """Wait until a new token is not of the same second as a revocation.
 
@@ -167,7 +171,7 @@ class Side:
     def manage(self, *words):
         """Run a keystone-manage command; the exit code as an answer."""
         code = self.rig.manage(self.name, words)
-        self._written = time.time()
+        self.note_write()
         return client.Answer(code)
 
     def rotate_keys(self):

@@ -82,6 +82,8 @@ def disable_ldap_user(side, user):
 @operation('LDAP', 4, user=USERS)
 def enable_ldap_user(side, user):
     _replace(side, user, 'employeeType', 'TRUE')
+    # A validation that found the user disabled has revoked all tokens.
+    side.note_write()
 
 
 @operation('LDAP', user=USERS, number=NUMBER)
