@@ -120,6 +120,10 @@ class AccessKeyTests(AccessKeyTestCase):
         found = self.assertLinked()
         self.assertEqual(f'https://public{self.path}', found)
 
+    def test_headers_that_make_no_difference(self):
+        self.assertRecorded(HTTP_ACCEPT='text/plain')
+        self.assertRecorded(CONTENT_TYPE='text/plain')
+
     def test_delegated(self):
         credential = {
             **unit.new_application_credential_ref(
