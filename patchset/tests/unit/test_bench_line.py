@@ -49,6 +49,10 @@ class LineTestCase(testtools.TestCase):
             sender.join()
         return bytes(answer), time.monotonic() - start
 
+    def fastest(self, port):
+        """How long an answer takes where the machine is not busy."""
+        return min(self.ask(port, b'x')[1] for _ in range(5))
+
     def test_an_answer_takes_as_long_as_said(self):
         with line.Line(self.port) as far:
             self.assertEqual(b'x', self.ask(far.port, b'x')[0])
@@ -64,9 +68,9 @@ class LineTestCase(testtools.TestCase):
             deadline = time.monotonic() + 60
             while self.ask(lines.places[2], b'x')[1] < 0.4:
                 self.assertLess(time.monotonic(), deadline)
-            _, half = self.ask(lines.places[1], b'x')
+            half = self.fastest(lines.places[1])
             self.assertTrue(0.2 <= half < 0.4, half)
-            self.assertLess(self.ask(lines.places[0], b'x')[1], 0.2)
+            self.assertLess(self.fastest(lines.places[0]), 0.2)
 
     def test_it_is_long_and_not_slow(self):
         data = os.urandom(4 << 20)
