@@ -53,7 +53,8 @@ def get_memoization_decorator(conf, region, group, expiration_group=None):
     """Make a decorator whose values expire in the backend.
 
     The arguments and the result are those of
-    :func:`oslo_cache.core.get_memoization_decorator`.
+    :func:`oslo_cache.core.get_memoization_decorator`. A value that is set is
+    deleted, and loaded when it is read.
     """
     plain = oslo_cache.get_memoization_decorator(
         conf, region, group, expiration_group=expiration_group
@@ -75,6 +76,12 @@ def get_memoization_decorator(conf, region, group, expiration_group=None):
     def memoize(function):
         memoized = cached(facts.apart(function))
         memoized.original = function
+
+        def set_(_value, *args):
+            # Another change may have followed the one that sets this value.
+            memoized.invalidate(*args)
+
+        memoized.set = set_
         return memoized
 
     memoize.should_cache = plain.should_cache

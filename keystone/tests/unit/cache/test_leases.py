@@ -71,6 +71,29 @@ class _Leases:
         other.memoized.set('older', 'key')
         self.assertEqual(['new'] * 2, [one.read(), other.read()])
 
+    def test_set_past_an_unused_lease(self):
+        one, other = self.process(), self.process()
+        self.assertRaises(LookupError, one.read, 'later')
+        self.database['later'] = 'old'
+        other.drop('later')
+        self.assertEqual('old', other.read('later'))
+        self.assertEqual('old', one.read('later'))
+        self.database['later'] = 'new'
+        one.begin()
+        one.memoized.set('new', 'later')
+        self.assertEqual('new', other.read('later'))
+
+    def test_set_past_a_dropped_lease(self):
+        one, other = self.process(), self.process()
+        self.assertRaises(LookupError, one.read, 'later')
+        one.drop('later')
+        self.database['later'] = 'old'
+        self.assertEqual('old', other.read('later'))
+        self.database['later'] = 'new'
+        one.begin()
+        one.memoized.set('new', 'later')
+        self.assertEqual('new', other.read('later'))
+
     def test_value_of_another_release(self):
         one = self.process()
         one.begin()
