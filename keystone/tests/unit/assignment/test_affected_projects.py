@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import uuid
+
 from keystone.common import provider_api
 from keystone import exception
 from keystone.tests import unit
@@ -22,13 +24,53 @@ class ProjectTests(affected_base.AffectedTestCase):
         )
         return project_id
 
-    def grant_on_domain(self):
+    def grant_on_domain(self, inherited_to_projects=True):
         PROVIDERS.assignment_api.create_grant(
             self.extra['id'],
             user_id=self.user_id,
             domain_id=self.domain_id,
-            inherited_to_projects=True,
+            inherited_to_projects=inherited_to_projects,
         )
+
+    def test_project_changed(self):
+        """Lists show it as it is."""
+
+        def shown():
+            projects, _was_read = self.read(
+                PROVIDERS.assignment_api.list_projects_for_user, self.user_id
+            )
+            return {one['id']: one for one in projects}[self.project_id]
+
+        for change in (
+            {'name': uuid.uuid4().hex},
+            {'enabled': False},
+            {'enabled': True},
+            {'tags': ['tag']},
+        ):
+            shown()
+            self.roles(self.user_id)
+            PROVIDERS.resource_api.update_project(self.project_id, change)
+            for name, value in change.items():
+                self.assertEqual(value, shown()[name])
+            PROVIDERS.resource_api.get_project(self.project_id)
+            self.assertFalse(self.roles(self.user_id)[1])
+
+    def test_domain_changed(self):
+        self.grant_on_domain(inherited_to_projects=False)
+        for is_enabled in (False, True):
+            self.domains()
+            PROVIDERS.resource_api.update_domain(
+                self.domain_id, {'enabled': is_enabled}
+            )
+            self.assertEqual(
+                [is_enabled], [one['enabled'] for one in self.domains()]
+            )
+
+    def domains(self):
+        found, _was_read = self.read(
+            PROVIDERS.assignment_api.list_domains_for_user, self.user_id
+        )
+        return found
 
     def listed(self, **arguments):
         """The projects on which a user has roles."""
