@@ -146,7 +146,8 @@ class _Failures:
                 self.fail_once(load, failure)
             self.fail_once(load, self.replaced, contents)
         for kind, count in load.counts.items():
-            self.assertLess(3, count, kind)
+            # A change takes seconds, more of them on a busy machine.
+            self.assertLess(1, count, kind)
 
     def fail_once(self, load, failure, *args):
         failure(*args)

@@ -6,6 +6,7 @@ import time
 
 import testtools
 
+from patchset import child
 from patchset.tests.integration import base
 from patchset.tests.integration import cache_servers
 
@@ -75,15 +76,18 @@ class _Lifetimes(base.ServerMixin):
                 backend,
                 # No other process compares clocks for this one.
                 self.server.options(),
-                role={'cache_time': 2},
+                role={'cache_time': 5},
             )
             worker.ask('write', 'old')
             self.assertEqual('old', worker.ask('read', 'role'))
             self.assertEqual('old', worker.ask('read', 'identity'))
             self.assertEqual(IDS + 2, len(self.server.lifetimes()))
             worker.ask('write', 'new')
-            time.sleep(3)
-            self.assertEqual(IDS + 1, len(self.server.lifetimes()))
+            child.wait_until(
+                lambda: len(self.server.lifetimes()) == IDS + 1,
+                30,
+                lambda: self.failureException(self.server.lifetimes()),
+            )
             self.assertEqual('new', worker.ask('read', 'role'))
             self.assertEqual('old', worker.ask('read', 'identity'))
 
