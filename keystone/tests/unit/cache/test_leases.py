@@ -94,6 +94,18 @@ class _Leases:
         one.memoized.set('new', 'later')
         self.assertEqual('new', other.read('later'))
 
+    def test_changed_by_an_id_in_upper_case(self):
+        """Some databases find it."""
+        one, other = self.process(), self.process()
+        for change, new in (
+            (lambda key: other.drop(key), 'new'),
+            (lambda key: other.memoized.set('newer', key), 'newer'),
+        ):
+            one.read()
+            self.write(new)
+            change('KEY')
+            self.assertEqual(new, one.read())
+
     def test_value_of_another_release(self):
         one = self.process()
         one.begin()
