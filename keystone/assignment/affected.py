@@ -62,7 +62,7 @@ def kept_by_user(
 
         def key(*args: Any, **kwargs: Any) -> str:
             arguments = signature.bind(*args, **kwargs).arguments
-            read = _manager(region).ids.read
+            read = _manager(region).ids.read_part
             ids = ':'.join(repr(read(name)) for name in _ids(arguments))
             return f'{generate(*args, **kwargs)}:{ids}'
 

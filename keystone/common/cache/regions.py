@@ -40,6 +40,9 @@ PREFIX = '<<<region>>>:'
 # Prefix of a tag with the id that is effective for this patch set.
 _BASE = b'='
 _NEVER = math.inf
+# Seconds for which servers keep the id of a part. A new id only invalidates,
+# and users who are deleted leave none behind.
+_PART = 24 * 60 * 60
 # Maximum number of ids whose creation times a process remembers.
 _REMEMBERED = 10000
 
@@ -80,15 +83,16 @@ class Ids:
         mangle = self._region.key_mangler
         return mangle(PREFIX + name) if mangle else PREFIX + name
 
-    def read(self, name: str) -> bytes:
+    def read(self, name: str, seconds: int = 0) -> bytes:
         """Read an id, at most once per request, and record it as a fact.
 
+        :param seconds: after which a new id expires, 0 for never
         :returns: the id; a private one if the cache fails
         """
         key = self.key(name)
         known = request_values.get(key)
         if known is None:
-            known = self._read(key)
+            known = self._read(key, seconds)
             request_values.put(key, known)
         region_id, is_stored = known
         fingerprint = facts.MISSING
@@ -111,13 +115,18 @@ class Ids:
             )
         return region_id
 
+    def read_part(self, name: str) -> bytes:
+        """Read the id of a part of a region."""
+        return self.read(name, _PART)
+
     def write_part(self, name: str) -> bool:
         """Change the id of a part of a region.
 
         :returns: whether it was stored; otherwise, other processes still use
             the old one, so the region needs a new id
         """
-        return self._put(self.key(name), secrets.token_bytes(id_tag.RANDOM))
+        region_id = secrets.token_bytes(id_tag.RANDOM)
+        return self._put(self.key(name), region_id, _PART)
 
     def write_keeping_base(self, name: str) -> bytes:
         """Change the id of a region for stock nodes, keeping the base id."""
@@ -160,14 +169,14 @@ class Ids:
                 del self._owed[key]
         return True
 
-    def _put(self, key: str, region_id: bytes) -> bool:
+    def _put(self, key: str, region_id: bytes, seconds: int = 0) -> bool:
         """Store a new id; return whether it was stored."""
         with self._lock:
             newest = self._newest.get(key, 0)
         stored = self._packed(region_id, newest)
         self._count()
         try:
-            self.store.set(key, stored, 0)
+            self.store.set(key, stored, seconds)
             is_stored = True
             self._see(key, stored)
         except stores.Unavailable:
@@ -178,7 +187,7 @@ class Ids:
     def _count(self) -> None:
         counters.count(self._region.name, counters.ROUND_TRIPS)
 
-    def _read(self, key: str) -> tuple[bytes, bool]:
+    def _read(self, key: str, seconds: int) -> tuple[bytes, bool]:
         """Read or create an id; also return whether it is in the cache."""
         ahead = request_values.take(key)
         value = self.parse(ahead)
@@ -194,12 +203,14 @@ class Ids:
                 if value is None:
                     new = self._packed(secrets.token_bytes(id_tag.RANDOM))
                     if stored is None:
-                        self.store.add(key, new, 0)
+                        self.store.add(key, new, seconds)
                     else:
-                        self.store.replace(key, stored, new, 0)
+                        self.store.replace(key, stored, new, seconds)
                 elif self._see(key, stored):
                     return value.payload, True
-                elif self._put(key, secrets.token_bytes(id_tag.RANDOM)):
+                elif self._put(
+                    key, secrets.token_bytes(id_tag.RANDOM), seconds
+                ):
                     LOG.info('Replaced an outdated id of a cache region.')
                 else:
                     break

@@ -36,6 +36,23 @@ class Process(cache_base.Process):
             affected.drop(self.region, user_id)
 
 
+class ExpiryTests(cache_base.CacheTestCase):
+    """Users who are gone leave nothing in a server that evicts nothing."""
+
+    def test_ids_of_users(self):
+        process = Process(self, self.name)
+        process.read('abc')
+        process.change('abc')
+        process.read('def')
+        ids = process.manager.ids
+        names = ['assignments: ' + name for name in ('abc', 'def', 'lists')]
+        _, left, _ = zip(*(self.server.items[ids.key(one)] for one in names))
+        self.assertEqual((86400,) * 3, left)
+        # That of the region stays.
+        _, left, _ = self.server.items[process.manager.key]
+        self.assertEqual(0, left)
+
+
 class SpellingTests(cache_base.CacheTestCase):
     """A database may find a user by an id that is spelled otherwise."""
 
