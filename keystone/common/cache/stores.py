@@ -288,22 +288,20 @@ class RedisStore(Store):
     """Values in Redis or Valkey, accessed with the backend's clients."""
 
     def __init__(self, backend: Any) -> None:
-        self._backend = backend
+        # With Sentinel, the reader's server is a replica, which may be behind.
+        self._client = backend.writer_client
         self._breaker = CircuitBreaker()
-        for client in (backend.reader_client, backend.writer_client):
-            # By default, newer clients repeat any command for seconds, also
-            # a write that may have been executed.
-            retry = client.get_retry()
-            if hasattr(retry, 'update_retries'):
-                retry.update_retries(0)
+        # By default, newer clients repeat any command for seconds, also a
+        # write that may have been executed.
+        retry = self._client.get_retry()
+        if hasattr(retry, 'update_retries'):
+            retry.update_retries(0)
 
     def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
-        return self._breaker.call(self._backend.reader_client.mget, keys)
+        return self._breaker.call(self._client.mget, keys)
 
     def _set(self, key: str, stored: bytes, seconds: int, is_new: bool) -> Any:
-        return self._backend.writer_client.set(
-            key, stored, ex=seconds or None, nx=is_new
-        )
+        return self._client.set(key, stored, ex=seconds or None, nx=is_new)
 
     def add(self, key: str, stored: bytes, seconds: int) -> bool:
         return bool(self._breaker.call(self._set, key, stored, seconds, True))
@@ -313,7 +311,7 @@ class RedisStore(Store):
     ) -> bool:
         return bool(
             self._breaker.call(
-                self._backend.writer_client.eval,
+                self._client.eval,
                 _COMPARE_AND_SET, 1, key, old, stored, str(seconds),
             )
         )  # fmt: skip
@@ -322,7 +320,7 @@ class RedisStore(Store):
         self._breaker.call(self._set, key, stored, seconds, False)
 
     def delete(self, key: str) -> None:
-        self._breaker.call(self._backend.writer_client.delete, key)
+        self._breaker.call(self._client.delete, key)
 
 
 class BackendStore(Store):

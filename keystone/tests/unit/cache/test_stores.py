@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 
+from dogpile.cache.backends import redis
 from dogpile.cache import region as dogpile_region
 import fixtures
 
@@ -64,7 +65,43 @@ class ConnectionTests(base.CacheTestCase):
         self.assertEqual(['add', 'set', 'gets', 'cas'], self.server.commands)
 
 
+class _RedisClient:
+    """A client of a server of its own."""
+
+    def __init__(self):
+        self.values = {}
+
+    def get_retry(self):
+        return None
+
+    def set(self, key, stored, ex, nx):
+        self.values[key] = stored
+
+    def mget(self, keys):
+        return [self.values.get(key) for key in keys]
+
+
+class _Sentinel(redis.RedisSentinelBackend):
+    """Reads from a replica that is behind."""
+
+    def _imports(self):
+        pass
+
+    def _create_client(self):
+        self.writer_client = _RedisClient()
+        self.reader_client = _RedisClient()
+
+
 class RedisTests(unit.BaseTestCase):
+    def test_replica_is_not_read(self):
+        region = dogpile_region.make_region()
+        region.backend = _Sentinel(
+            {'sentinels': [('127.0.0.1', 1)], 'service_name': 'primary'}
+        )
+        store = stores.of(region)
+        store.set('key', b'a', 0)
+        self.assertEqual([b'a'], store.get_many(['key']))
+
     def test_server_that_does_not_respond(self):
         """A command is sent once."""
         server = socket.create_server(('127.0.0.1', 0))
