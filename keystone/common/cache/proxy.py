@@ -107,6 +107,14 @@ class Proxy(proxy.ProxyBackend):
         for key in keys:
             self.delete(key)
 
+    def get_mutex(self, key: str) -> None:
+        """Have the region use a lock of the process.
+
+        A lock of the servers, which Sentinel backends use, fails with them,
+        and stays if its process is killed. Other processes see the lease.
+        """
+        return None
+
     # Implementation.
 
     def _find(self, key: str) -> tuple[bytes, Any] | None:

@@ -15,6 +15,17 @@ from keystone.tests import unit
 from keystone.tests.unit.cache import base
 
 
+class LockTests(base.CacheTestCase):
+    """Locks of the servers, which other processes may never release."""
+
+    def test_not_used(self):
+        self.configure(
+            self.backend, backend_argument=['distributed_lock:True']
+        )
+        self.assertEqual('old', self.process().read())
+        self.assertNotIn('delete', self.server.commands)
+
+
 class ConnectionTests(base.CacheTestCase):
     """Connections that the server closes."""
 
