@@ -7,6 +7,7 @@ import logging
 import sys
 
 from oslo_db import exception as db_exception
+from oslo_log import log
 from sqlalchemy import exc
 
 from keystone.common import manager
@@ -16,6 +17,7 @@ from keystone.revoke.backends import incremental
 from keystone.revoke.backends import prune
 
 CONF = keystone.conf.CONF
+LOG = log.getLogger(__name__)
 
 #: Exceptions that database access may raise.
 DATABASE_ERRORS = (db_exception.DBError, exc.DBAPIError)
@@ -41,6 +43,8 @@ class Command:
     wrong_arguments = 2
     #: Exit code if the database is unreachable.
     no_database = 3
+    #: Exit code for any other error.
+    failed = 255
 
     @classmethod
     def add_argument_parser(cls, subparsers):
@@ -63,6 +67,11 @@ class Command:
             code = cls().run(CONF.command)
         except Stop as stop:
             cls.end(stop)
+        except Exception as error:
+            # Python would exit with 1, which does not mean failure here.
+            LOG.exception('Failed to run %s.', cls.name)
+            # The error message may contain credentials.
+            cls.end(Stop(cls.failed, f'{type(error).__name__}, see the log'))
         raise SystemExit(code)
 
     @classmethod

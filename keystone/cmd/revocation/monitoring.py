@@ -51,7 +51,7 @@ class Status(command.Command):
     #: with as ``TITLE``.
     formats = None
     # A monitoring system would interpret any other code as a state.
-    wrong_arguments = no_database = UNKNOWN
+    wrong_arguments = no_database = failed = UNKNOWN
 
     @classmethod
     def add_arguments(cls, parser):

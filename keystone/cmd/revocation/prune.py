@@ -18,7 +18,6 @@ _FORCE = '--let-revoked-tokens-become-valid-again'
 # tell whether any events were deleted.
 _WRONG_DATE = 4
 _GIVEN_UP = 5
-_FAILED = 255
 
 
 class RevocationPrune(command.Command):
@@ -163,7 +162,7 @@ class RevocationPrune(command.Command):
                     told.note(self._line(batch))
         except command.DATABASE_ERRORS as error:
             raise command.Stop(
-                _FAILED,
+                self.failed,
                 f'database error after {run.deleted:,} deleted events: '
                 f'{db_errors.first_line(error)}',
             ) from None

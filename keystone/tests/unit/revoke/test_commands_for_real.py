@@ -103,6 +103,20 @@ class CommandsForRealTests(unit.BaseTestCase):
         (line,) = out.splitlines()
         self.assertIn('REVOCATION UNKNOWN', line)
 
+    def test_any_other_error(self):
+        with open(self.file, 'a') as config:
+            config.write('[revoke]\ndriver = nonsense\n')
+
+        code, _out, err = self.run_command('revocation_prune')
+        self.assertEqual(255, code)
+        self.assertIn("Unable to find 'nonsense'", err)
+        self.assertIn('ImportError, see the log', err.splitlines()[-1])
+
+        code, out, _err = self.run_command('revocation_status', '--warning=5')
+        self.assertEqual(3, code)
+        (line,) = out.splitlines()
+        self.assertIn('REVOCATION UNKNOWN', line)
+
     def test_interrupted_during_a_pause(self):
         process = self.start(
             'revocation_prune', '--until-complete', '--verbose',
