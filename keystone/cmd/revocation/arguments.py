@@ -38,7 +38,7 @@ def moment(text):
 
     :param text: ISO 8601, such as 2026-11-02, or 2026-11-02T10:00:00+01:00
     :returns: naive UTC datetime
-    :raises ValueError: not a valid date
+    :raises ValueError, OverflowError: not a valid date
     """
     # Python 3.10 and earlier do not accept the letter Z.
     parsed = datetime.datetime.fromisoformat(

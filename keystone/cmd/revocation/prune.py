@@ -117,7 +117,7 @@ class RevocationPrune(command.Command):
             return cutoff
         try:
             before = arguments.moment(options.before)
-        except ValueError:
+        except (ValueError, OverflowError):
             raise command.Stop(
                 _WRONG_DATE, f'--before: {options.before!r} is not a date'
             ) from None

@@ -153,6 +153,7 @@ class RevocationPruneTests(command_base.CommandTestCase):
             (2, 'must be 0 or greater', '--sleep', 'inf'),
             (4, 'not a date', '--before', 'yesterday'),
             (4, 'not a date', '--before', '2026-02-30'),
+            (4, 'not a date', '--before', '0001-01-01T00:00+01:00'),
         ):
             self.assertRefused(code, about, 'revocation_prune', *words)
 
