@@ -146,11 +146,11 @@ class TableCopy:
         )
 
     def has(self, row):
-        """Whether a row is known to be in the tree.
+        """Whether a row is known to be in the tree, or has expired.
 
         :param row: a :class:`~keystone.revoke.stamp.Row`
         """
-        return row.id in self._seen
+        return row.id in self._seen or row.revoked_at < oldest()
 
     def recent(self):
         """Start of the time span in which late rows are looked for.

@@ -176,6 +176,17 @@ class LateRowTests(replica_base.ReplicaTestCase):
 
         self.assertEqual([], statements)
 
+    def test_expired_row_that_the_stamp_names_is_not_looked_for(self):
+        # It was pruned, and nothing has been revoked since.
+        self.name(9, replica_base.NOW - datetime.timedelta(days=30))
+        events = self.replica()
+        self.assertValid(events, user_id='a')
+        statements = self.statements()
+
+        self.assertValid(events, user_id='a')
+
+        self.assertEqual([], statements)
+
     def test_causal_read_answers_for_a_row_that_is_not_there(self):
         class Causal(revoke_sql.Revoke):
             def read_news(self, *args):
