@@ -184,10 +184,10 @@ class EventReplica:
                     # Do not wait for the database once more.
                     raise db_exception.DBError(error) from error
                 view = self._sync(view, stamp)
+            if view is None:
+                raise NotInMemory
             if self._bound and self.on_sync is not None:
                 self.on_sync()
-        if view is None:
-            raise NotInMemory
         self._recount()
         return (self._view or view).copy.tree
 

@@ -215,6 +215,21 @@ class BackgroundSyncTests(replica_base.ReplicaTestCase):
 
         self.assertEqual(5, self.waiting.get(timeout=60))
 
+    def test_not_while_there_are_too_many_rows(self):
+        self.assertValid(self.events, user_id='a')
+        self.waiting.get(timeout=60)
+        self.config(group='revoke', max_events_in_memory=1)
+        for user_id in ('a', 'b'):
+            self.revoke(user_id=user_id)
+        self.assertRevoked(self.events, user_id='a')
+        self.pauses.put(None)
+        thread = self.background.thread
+        thread.join(60)
+
+        self.assertRevoked(self.events, user_id='a')
+
+        self.assertIs(thread, self.background.thread)
+
     def test_not_without_a_shared_cache(self):
         alone = self.replica(cache=None)
         background_of_alone = background.BackgroundSync(alone, self.sleep)
