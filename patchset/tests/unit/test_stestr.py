@@ -17,6 +17,7 @@ from patchset import errors
 from patchset import progress
 from patchset.test_parts import results
 from patchset.test_parts import stestr
+from patchset.tests.unit import processes
 from patchset.tests.unit import suites
 
 _SUITE = """
@@ -247,13 +248,8 @@ class SignalTestCase(testtools.TestCase):
                 program.send_signal(number)
                 program.communicate()
             self.assertIn(program.returncode, (code, -number))
-            worker = pathlib.Path(f'/proc/{mark.read_text()}')
             # Killed, it may wait for its own parent's death to be known.
-            for _ in range(100):
-                if not worker.exists():
-                    break
-                time.sleep(0.05)
-            self.assertFalse(worker.exists())
+            self.assertTrue(processes.ends(mark.read_text()))
             self.assertEqual([], os.listdir(folder / 'tmp'))
 
 
