@@ -68,15 +68,6 @@ class AffectedTests(affected_base.AffectedTestCase):
         roles = self.assertDrops(self.remove, group_id=self.group['id'])
         self.assertNotIn(self.extra['id'], roles)
 
-    def test_identity_provider_deleted(self):
-        self.join_through_idp()
-        self.grant(group_id=self.group['id'])
-        self.assertIn(self.extra['id'], self.roles(self.user_id)[0])
-
-        PROVIDERS.federation_api.delete_idp('idp')
-
-        self.assertNotIn(self.extra['id'], self.roles(self.user_id)[0])
-
     def test_membership(self):
         self.grant(group_id=self.group['id'])
         roles = self.assertDrops(
