@@ -69,19 +69,19 @@ def run(plan):
             *((kind, cache) for cache in CACHES for kind in KINDS),
             *((VALIDATIONS, cache) for cache in _ASKING),
         ]
-        for (kind, cache), side in rig.rounds(sides, range(repeats), loads):
+        for (kind, cache), side in rig.rounds(sides, repeats, loads):
             one = measure, servers[side, cache], kind, seconds
             if kind == VALIDATIONS:
                 rate = found.measured['get', cache]['stock'][-1]['rate']
                 one = beside, servers[side, cache], tokens[side], rate, seconds
             found.measure(side, (kind, cache), *one)
         _restart(sides, 0)
-        for kind, side in rig.rounds(sides, range(repeats), (HASHED,)):
+        for kind, side in rig.rounds(sides, repeats, (HASHED,)):
             server = servers[side, 'off']
             found.measure(side, (kind, 'off'), measure, server, 'get', seconds)
         _restart(sides, _REMEMBERED)
         for cache, side in rig.rounds(
-            sides, range(FIRSTS[plan.scale]), ('off', 'on')
+            sides, FIRSTS[plan.scale], ('off', 'on')
         ):
             found.measure(side, (FIRST, cache), first, servers[side, cache])
     return points(found)

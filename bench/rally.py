@@ -86,7 +86,7 @@ def _rounds(plan, venv, sides, found):
     roles = {side: rally_client.roles(side) for side in sides}
     for number in range(much.rounds):
         with processes(plan, venv, sides, number) as rallies:
-            for scenario, side in rig.rounds(sides, [number], SCENARIOS):
+            for scenario, side in rig.rounds(sides, 1, SCENARIOS):
                 found.measure(
                     side, (plan.database, plan.delay, scenario), measure,
                     side, rallies[side], roles[side], scenario, much,

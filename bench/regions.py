@@ -184,7 +184,7 @@ def _rounds(scale, sides, rallies, about, found):
     requests = *TOKENS, *rally.SCENARIOS
     for name, amount in LOADS[scale].items():
         count = amount.rounds // 3 if delay else amount.rounds
-        for request, side in rig.rounds(sides, range(count), requests):
+        for request, side in rig.rounds(sides, count, requests):
             found.measure(
                 side, (*about, name, request), measure,
                 side, rallies[side], request, amount,

@@ -70,16 +70,16 @@ def turn(sides, number):
     return sides if number % 2 == 0 else sides[::-1]
 
 
-def rounds(sides, numbers, loads):
+def rounds(sides, count, loads):
     """Each load in each round, by one side after the other.
 
     Each measurement follows one of the other side. In another order for each
     round, one side would begin a round right after the end of its last one.
 
-    :param numbers: of the rounds
+    :param count: number of rounds
     :returns: iterator of (load, side)
     """
-    for _ in numbers:
+    for _ in range(count):
         for one in loads:
             for side in sides:
                 yield one, side

@@ -34,7 +34,7 @@ def run(plan):
         )
         for side in sides:
             meet(side, tokens[side])
-        for name, side in rig.rounds(sides, range(REPEATS[plan.scale]), LOADS):
+        for name, side in rig.rounds(sides, REPEATS[plan.scale], LOADS):
             found.measure(
                 side, (name, count), measure, side, tokens[side], name,
                 SECONDS[plan.scale],

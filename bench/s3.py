@@ -27,7 +27,7 @@ def run(plan):
         for side in sides:
             for kind in KINDS:
                 measure(side, kind, keys[side], _WARM)
-        for kind, side in rig.rounds(sides, range(REPEATS[plan.scale]), KINDS):
+        for kind, side in rig.rounds(sides, REPEATS[plan.scale], KINDS):
             found.measure(
                 side, (kind,), measure, side, kind, keys[side],
                 SECONDS[plan.scale],

@@ -37,8 +37,7 @@ def run(plan):
             # The others depend less on the catalog, or not at all.
             loads = LOADS if size == 1 else ('validate', 'offered')
             tokens = {side: filled(side, size, loads) for side in sides}
-            repeats = range(REPEATS[plan.scale])
-            for name, side in rig.rounds(sides, repeats, loads):
+            for name, side in rig.rounds(sides, REPEATS[plan.scale], loads):
                 found.measure(
                     side, (name, size), measure, side, tokens[side][name],
                     name, SECONDS[plan.scale],
