@@ -6,7 +6,6 @@ import socket
 import threading
 import time
 
-from dogpile.cache.backends import redis
 from dogpile.cache import region as dogpile_region
 import fixtures
 
@@ -92,23 +91,18 @@ class _RedisClient:
         return [self.values.get(key) for key in keys]
 
 
-class _Sentinel(redis.RedisSentinelBackend):
-    """Reads from a replica that is behind."""
-
-    def _imports(self):
-        pass
-
-    def _create_client(self):
-        self.writer_client = _RedisClient()
-        self.reader_client = _RedisClient()
-
-
 class RedisTests(unit.BaseTestCase):
     def test_replica_is_not_read(self):
-        region = dogpile_region.make_region()
-        region.backend = _Sentinel(
-            {'sentinels': [('127.0.0.1', 1)], 'service_name': 'primary'}
+        region = dogpile_region.make_region().configure(
+            'dogpile.cache.redis_sentinel',
+            arguments={
+                'sentinels': [('127.0.0.1', 1)],
+                'service_name': 'primary',
+            },
         )
+        # The replica is behind.
+        region.backend.writer_client = _RedisClient()
+        region.backend.reader_client = _RedisClient()
         store = stores.of(region)
         store.set('key', b'a', 0)
         self.assertEqual([b'a'], store.get_many(['key']))
