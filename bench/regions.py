@@ -200,7 +200,9 @@ def measure(side, one, request, amount):
         ``failed``, the number of failures, and ``answers``
     """
     if request in TOKENS:
-        requests = side.requests(request, 2 * amount.times)
+        # Each process answers, on average, two of the validations.
+        tokens = 2 * max(amount.times, side.processes // SERVICES)
+        requests = side.requests(request, tokens)
         side.begin()
         answers = load.once([side.url], requests, amount.at_once, strict=False)
         failed = answers.failed

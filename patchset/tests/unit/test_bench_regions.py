@@ -144,6 +144,12 @@ class RegionsTestCase(testtools.TestCase):
         self.assertEqual(callers, [caller for caller, _, _ in first])
         self.assertIs(first, side.requests('validate_token_again', 4))
 
+    def test_each_process_of_many_nodes_validates(self):
+        side = self.sides[0]
+        side.cluster.nodes *= 15
+        regions.measure(side, None, 'validate_token', rally.Amount(2, 1, 1))
+        self.assertEqual(2 * side.processes, len(self.requests))
+
     def test_distribution(self):
         times = {1000: 2, 3000: 1, 5000: 1}
         answers = load.Answers(rate=1, times=times)
