@@ -39,18 +39,17 @@ def run(plan):
             side: population.projects(side, PROJECTS[plan.scale])
             for side in sides
         }
-        for number in range(REPEATS[plan.scale]):
+        for _ in range(REPEATS[plan.scale]):
             for size in SIZES[plan.scale]:
                 clouds = {}
                 for side in sides:
                     clouds[side], times = fill(side, size, projects[side])
                     first.setdefault((side.name, size), []).append(times)
-                for side in rig.slices(sides, number, SLICES[plan.scale]):
-                    for name in LOADS:
-                        found.measure(
-                            side, (name, size), measure, side, name,
-                            *clouds[side], SECONDS[plan.scale],
-                        )  # fmt: skip
+                for name, side in rig.rounds(sides, SLICES[plan.scale], LOADS):
+                    found.measure(
+                        side, (name, size), measure, side, name,
+                        *clouds[side], SECONDS[plan.scale],
+                    )  # fmt: skip
     return points(found, first)
 
 

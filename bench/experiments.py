@@ -15,9 +15,9 @@ require the API have a function ``footprint``, which returns how many tokens
 they issue and revoke at a scale. ``PACKAGES`` is the profile of bindep.txt
 that only this experiment requires.
 
-Unless a module says otherwise, the sides alternate from round to round, the
-patched rate is divided by stock's of the same round, which is measured
-immediately before or after it, and the results are medians of the rounds.
+Unless a module says otherwise, the sides alternate strictly, the patched rate
+is divided by stock's of the same round, which is measured immediately before
+it, and the results are medians of the rounds.
 """
 
 import importlib

@@ -29,10 +29,10 @@ def run(plan):
     order = [(name, *load) for name in FORMATS for load in LOADS]
     found = runs.Runs('format', 'what', 'clients', order=order)
     with rig.each(plan, FORMATS) as rigs:
-        for number in range(REPEATS[plan.scale]):
+        for _ in range(REPEATS[plan.scale]):
             for what, clients in LOADS:
                 for name, sides in rigs.items():
-                    for side in rig.turn(sides, number):
+                    for side in sides:
                         found.measure(
                             side, (name, what, clients), measure, side, what,
                             clients, SECONDS[plan.scale],

@@ -37,17 +37,16 @@ def run(plan):
     with rig.both(plan) as sides:
         progress.step(f'{USERS} users with {TOKENS} tokens on each side')
         clouds = rig.at_once(Cloud, sides)
-        for number in range(REPEATS[plan.scale]):
+        for _ in range(REPEATS[plan.scale]):
             for case in plan.cases or CASES:
                 for side in sides:
                     side.forget_events()
                 paces = (QUIET, *paces_of(case, plan))
-                for slot, pace in enumerate(rig.turn(paces, number)):
-                    for side in rig.turn(sides, number + slot):
-                        found.measure(
-                            side, (case, shown(pace)), clouds[side].measure,
-                            case, pace, SECONDS[plan.scale],
-                        )  # fmt: skip
+                for pace, side in rig.rounds(sides, 1, paces):
+                    found.measure(
+                        side, (case, shown(pace)), clouds[side].measure,
+                        case, pace, SECONDS[plan.scale],
+                    )  # fmt: skip
     return points(found)
 
 

@@ -43,20 +43,18 @@ def run(plan):
     processes = None if plan.against else rig.PROCESSES
     with rig.sides(plan) as sides:
         alone = {side.name: cost(side) for side in sides}
-        for number in range(REPEATS[plan.scale]):
+        for _ in range(REPEATS[plan.scale]):
             requests = {
                 side: load.validations(client.tokens(side.keystone, CLIENTS))
                 for side in sides
             }
             for rate in RATES[plan.scale]:
-                for side in rig.turn(sides, number):
-                    for found, one in rig.turn(
-                        ((quiet, 0), (busy, rate)), number
-                    ):
-                        found.measure(
-                            side, (rate,), measure, side, requests[side], one,
-                            SECONDS[plan.scale],
-                        )  # fmt: skip
+                loads = (quiet, 0), (busy, rate)
+                for (found, one), side in rig.rounds(sides, 1, loads):
+                    found.measure(
+                        side, (rate,), measure, side, requests[side], one,
+                        SECONDS[plan.scale],
+                    )  # fmt: skip
     return points(busy, quiet, alone, processes)
 
 

@@ -50,7 +50,7 @@ def run(plan):
         for number in range(repeats):
             for kind in kinds:
                 progress.step(f'round {number + 1} of {repeats}: {kind}')
-                _round(sides, number, kind, counts, kept, plan, found)
+                _round(sides, kind, counts, kept, plan, found)
     return points(found)
 
 
@@ -108,7 +108,7 @@ def points(found):
     )
 
 
-def _round(sides, number, kind, counts, kept, plan, found):
+def _round(sides, kind, counts, kept, plan, found):
     if not any(kind in made for made in events.MAKERS):
         kept = 0
     for side in sides:
@@ -121,7 +121,7 @@ def _round(sides, number, kind, counts, kept, plan, found):
         load.during(side.url, requests, SECONDS, CLIENTS)
     filled = dict.fromkeys(sides, 0)
     for count in counts:
-        for side in rig.slices(sides, number, SLICES[plan.scale]):
+        for side in sides * SLICES[plan.scale]:
             done = found.measured.get((kind, count), {}).get(side.name)
             if count and done and done[0].get('slow'):
                 done.append(None)

@@ -65,11 +65,6 @@ class Side:
         self.forget()
 
 
-def turn(sides, number):
-    """The sides in the order of a round: each comes first as often."""
-    return sides if number % 2 == 0 else sides[::-1]
-
-
 def rounds(sides, count, loads):
     """Each load in each round, by one side after the other.
 
@@ -83,12 +78,6 @@ def rounds(sides, count, loads):
         for one in loads:
             for side in sides:
                 yield one, side
-
-
-def slices(sides, number, count):
-    """The sides of a round in ``count`` slices, in alternating order."""
-    for slice_number in range(count):
-        yield from turn(sides, number + slice_number)
 
 
 def at_once(function, things):

@@ -71,7 +71,6 @@ class Experiment:
         self._users = self._both(
             lambda side: population.accounts(side.keystone, MORE_USERS)
         )
-        self._number = 0  # of the round: sides swap turns by it
         self.runs = runs.Runs('case', 'where', 'load')
 
     def services(self):
@@ -133,8 +132,7 @@ class Experiment:
         def one():
             return {'loads': list(function(*arguments))}
 
-        for number in range(REPEATS):
-            self._number = number
+        for _ in range(REPEATS):
             found = steal.calm(one)
             for about, of_sides in found['loads']:
                 for side, run in of_sides.items():
@@ -155,8 +153,8 @@ class Experiment:
                 MORE_TOKENS, MORE_USERS
             ).items()
         }
-        for slot, words in enumerate(('first time', 'once more')):
-            one = self._load(self._urls(), requests, slot)
+        for words in ('first time', 'once more'):
+            one = self._load(self._urls(), requests)
             yield ('users', _processes(rig.PROCESSES), words), _runs(one)
 
     def _rescoped(self):
@@ -168,7 +166,7 @@ class Experiment:
                 ('', '', client.rescoping(*both))
                 for both in zip(subjects, projects, strict=True)
             ]
-        one = self._load(self._urls(), requests, 0, 1)
+        one = self._load(self._urls(), requests, 1)
         about = 'rescoping', _processes(rig.PROCESSES), 'one client'
         yield about, _runs(one)
 
@@ -181,10 +179,10 @@ class Experiment:
             for side, (_, subjects) in self._issued(NEW_TOKENS, USERS).items()
         }
         if cache_time < 0:
-            found = self._load(urls, tokens, 0)
+            found = self._load(urls, tokens)
             yield ('middleware', where, 'new tokens'), _runs(found)
         one = {side: requests[:1] for side, requests in tokens.items()}
-        found = _runs(self._load(urls, one, 1, seconds=SECONDS))
+        found = _runs(self._load(urls, one, seconds=SECONDS))
         late = {}
         if cache_time <= _PATIENCE:
             late = self._both(
@@ -207,12 +205,12 @@ class Experiment:
                 for caller in callers[1:]
                 for one in load.validations(subjects, caller)
             ]
-            random.Random(self._number).shuffle(rest[side])
+            random.Random(0).shuffle(rest[side])
         nodes = len(urls[self._sides[0]])
         where = f'{nodes} nodes' if nodes > 1 else _processes(processes)
         clients = _FOR_EACH * processes * nodes
-        one = self._load(urls, first, 0, clients)
-        others = self._load(urls, rest, 1, clients)
+        one = self._load(urls, first, clients)
+        others = self._load(urls, rest, clients)
         # To the other node, where there are two.
         urls = {side: of[::-1] for side, of in urls.items()}
         again = {side: [*first[side], *rest[side]] for side in first}
@@ -220,7 +218,7 @@ class Experiment:
             ('first service', [one]),
             ('other services', [others]),
             ('all services', [one, others]),
-            ('once more', [self._load(urls, again, 2, clients)]),
+            ('once more', [self._load(urls, again, clients)]),
         ):
             yield (case, where, words), _runs(*loads)
 
@@ -236,20 +234,18 @@ class Experiment:
         )
 
     def _load(
-        self, urls, requests, slot,
-        clients=_FOR_EACH * rig.PROCESSES, seconds=None,
-    ):  # fmt: skip
+        self, urls, requests, clients=_FOR_EACH * rig.PROCESSES, seconds=None
+    ):
         """Send requests to both sides, one after the other.
 
         :param urls: {side: list}
         :param requests: {side: list}, see :mod:`bench.load`
-        :param slot: where in the round this is: sides swap turns by it
         :param seconds: how long they are sent in turns; None sends each once
         :returns: {side: (:class:`bench.load.Answers`, what
             :func:`bench.tokens.traffic` gives of all of them)}
         """
         found = {}
-        for side in rig.turn(self._sides, self._number + slot):
+        for side in self._sides:
             before = side.cache.stats()
             if seconds:
                 answers = load.during(

@@ -52,7 +52,7 @@ def run(plan):
                     if number >= repeats(plan.scale, cache, what):
                         continue
                     count = amount(plan.scale, cache, what, clients, requests)
-                    for side in rig.turn(sides, number):
+                    for side in sides:
                         found.measure(
                             side, (cache, what, clients), measure, side, what,
                             clients, count,
