@@ -5,8 +5,8 @@
 import contextlib
 import re
 
-from bench import far_galera
-from bench import line
+from bench import delay_proxy
+from bench import distributed_galera
 from patchset import child
 from patchset.services import galera
 from patchset.services import mariadb
@@ -19,10 +19,11 @@ class MariaDB:
     name = 'mariadb'
     program = 'mariadbd'
 
-    def server(self, folder, far=False):
+    def server(self, folder, delayed=False):
         """A server that writes to disk at each commit.
 
-        :param far: whether it will be far away, see :func:`distance`
+        :param delayed: whether a delay will be added, see
+            :func:`delay_control`
         """
         return mariadb.MariaDB(folder, durable=True)
 
@@ -85,9 +86,9 @@ class Galera(MariaDB):
 
     name = 'galera'
 
-    def server(self, folder, far=False):
-        """A cluster, whose nodes can be far from each other."""
-        kind = far_galera.Cluster if far else galera.Cluster
+    def server(self, folder, delayed=False):
+        """A cluster, whose nodes can have a delay between them."""
+        kind = distributed_galera.Cluster if delayed else galera.Cluster
         return kind(3, folder)
 
 
@@ -97,7 +98,7 @@ class PostgreSQL:
     name = 'postgresql'
     program = 'postgres'
 
-    def server(self, folder, far=False):
+    def server(self, folder, delayed=False):
         """A server that writes to disk at each commit."""
         return postgresql.PostgreSQL(
             folder,
@@ -159,11 +160,11 @@ class PostgreSQL:
         }
 
 
-def distance(server):
-    """What can make a running server be far away: a context manager."""
-    if isinstance(server, far_galera.Cluster):
-        return contextlib.nullcontext(server)  # its first node is near
-    return line.Line(server.port)
+def delay_control(server):
+    """What sets the round trip time to a server: a context manager."""
+    if isinstance(server, distributed_galera.Cluster):
+        return contextlib.nullcontext(server)  # the first node has no delay
+    return delay_proxy.DelayProxy(server.port)
 
 
 ALL = {one.name: one for one in (MariaDB(), PostgreSQL(), Galera())}

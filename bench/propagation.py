@@ -66,7 +66,7 @@ def _of_side(plan, case, side):
     )
     with cluster.Cluster(plan.pin, wanted, options=options) as running:
         for delay in plan.delays or DELAYS[plan.scale]:
-            running.lengthen(delay)
+            running.set_delay(delay)
             yield delay, measure(running, TOKENS[plan.scale])
 
 

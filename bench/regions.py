@@ -136,7 +136,7 @@ def run(plan):
             rig.at_once(Side.clean, sides)
             for delay in plan.delays or usual:
                 for side in sides:
-                    side.cluster.lengthen(delay)
+                    side.cluster.set_delay(delay)
                 about = plan.nodes, plan.database, case, delay
                 _rounds(plan.scale, sides, rallies, about, found)
     return points(found)

@@ -116,24 +116,24 @@ def both(plan, options=None):
     with contextlib.ExitStack() as stack:
         place = stack.enter_context(folder())
         progress.step(f'starting {sql.name}')
-        far = None
+        control = None
         database = stack.enter_context(sql.server(place, plan.delay > 0))
         if plan.delay:
-            far = stack.enter_context(databases.distance(database))
+            control = stack.enter_context(databases.delay_control(database))
         sides = []
         for name in ('stock', 'patched'):
             cache = stack.enter_context(memcached.Memcached(place))
             url = database.url(name)
-            url = far.through(url) if far else url
+            url = control.proxied(url) if control else url
             keystone = _keystone(plan, name, place, url, cache.url, options)
             sides.append(Side(name, keystone, database, cache, sql))
         keystones = [side.keystone for side in sides]
         stack.callback(at_once, lambda one: one.stop(), keystones)
         at_once(lambda one: one.prepare(), keystones)
         _start(keystones)
-        if far:
-            # Not before: the schema is made with a thousand statements.
-            far.lengthen(plan.delay)
+        if control:
+            # Later, because creating the schema takes a thousand statements.
+            control.set_delay(plan.delay)
         yield sides
 
 

@@ -6,7 +6,7 @@ import itertools
 import pathlib
 import tempfile
 
-from bench import line
+from bench import delay_proxy
 from patchset import assemble
 from patchset import client
 from patchset import environment
@@ -41,8 +41,8 @@ class Cluster(server.Service):
         self._folder = None
         self._venv = None
         self._ports = []  # of the nodes
-        self._lines = None
-        self._far = {}  # (port, share of the delay): port of a proxy for it
+        self._delay_proxies = None
+        self._proxy_ports = {}  # {(port, share of the delay): port}
         self.database = None  # see patchset.cluster.databases
         self.caches = []  # a patchset.services.memcached.Memcached each
         self.balancer = None  # a patchset.services.haproxy.HAProxy
@@ -68,11 +68,11 @@ class Cluster(server.Service):
         """One of each node, which is accessed directly: a list."""
         return [client.Client(one.port, one.name) for one in self.nodes]
 
-    def lengthen(self, milliseconds):
+    def set_delay(self, milliseconds):
         """Set the round trip time between regions."""
-        if self._lines:
-            self._lines.lengthen(milliseconds)
-        self.database.lengthen(milliseconds)
+        if self._delay_proxies:
+            self._delay_proxies.set_delay(milliseconds)
+        self.database.set_delay(milliseconds)
 
     def _start(self):
         self._venv = environment.Environment(self.pin.release, 'run').ensure()
@@ -84,7 +84,7 @@ class Cluster(server.Service):
         for number, name in enumerate(self.layout.names):
             self.nodes.append(self._make_node(number, name))
         self._start_nodes()
-        self.lengthen(self.layout.rtt)
+        self.set_delay(self.layout.rtt)
 
     def _start_servers(self):
         layout = self.layout
@@ -97,10 +97,10 @@ class Cluster(server.Service):
                 for _ in range(layout.caches)
             ]
         self._ports = server.free_ports(layout.nodes)
-        self._lead_far()
+        self._start_delay_proxies()
         self._stack.callback(self._stop_nodes)
         servers = {
-            name: self._reach(layout.region(number), port, 0)
+            name: self._port_from(layout.region(number), port, 0)
             for number, (name, port) in enumerate(
                 zip(layout.names, self._ports, strict=True)
             )
@@ -109,23 +109,25 @@ class Cluster(server.Service):
             haproxy.HAProxy(self._folder, servers, **self._of_balancer)
         )
 
-    def _lead_far(self):
+    def _start_delay_proxies(self):
         """Start delay proxies for the ports used by other regions."""
         if self.layout.regions == 1:
             return
-        ends = [*self._ports, *self.database.far]
+        ports = [*self._ports, *self.database.proxied_ports]
         if self.layout.cache != 'per-node':
-            ends += [one.port for one in self.caches]
-        proxies = list(itertools.product(ends, self.layout.shares))
-        self._lines = self._stack.enter_context(
-            line.Lines([[0, *one] for one in proxies])
+            ports += [one.port for one in self.caches]
+        proxies = list(itertools.product(ports, self.layout.shares))
+        self._delay_proxies = self._stack.enter_context(
+            delay_proxy.DelayProxies([[0, *one] for one in proxies])
         )
-        self._far = dict(zip(proxies, self._lines.places, strict=True))
+        self._proxy_ports = dict(
+            zip(proxies, self._delay_proxies.addresses, strict=True)
+        )
 
-    def _reach(self, region, port, here):
+    def _port_from(self, region, port, here):
         """The port by which region ``here`` reaches a port of a region."""
         share = self.layout.share(region, here)
-        return self._far[port, share] if share else port
+        return self._proxy_ports[port, share] if share else port
 
     def _make_node(self, number, name):
         layout = self.layout
@@ -133,7 +135,7 @@ class Cluster(server.Service):
         is_stock = bool(layout.is_stock(number))
 
         def reach(region, port):
-            return self._reach(region, port, here)
+            return self._port_from(region, port, here)
 
         caches = [
             # The memcached of a node is in the region of the node.

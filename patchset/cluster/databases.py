@@ -2,8 +2,8 @@
 
 """The database of a cluster: one server, or a Galera cluster."""
 
-from bench import far_galera
-from bench import line
+from bench import delay_proxy
+from bench import distributed_galera
 from patchset.services import galera
 from patchset.services import mariadb
 from patchset.services import postgresql
@@ -34,7 +34,7 @@ class Central(server.Service):
         self._stack.enter_context(self.servers[0])
 
     @property
-    def far(self):
+    def proxied_ports(self):
         """Ports that nodes in other regions reach through a delay proxy."""
         return [self.servers[0].port]
 
@@ -46,12 +46,12 @@ class Central(server.Service):
             and returns the port by which the node reaches it
         """
         (server,) = self.servers
-        return _through(server, server.port, reach(0, server.port))
+        return _url(server, reach(0, server.port))
 
     def catch_up(self):
         """Do nothing: commits are visible immediately."""
 
-    def lengthen(self, milliseconds):
+    def set_delay(self, milliseconds):
         """Do nothing: the cluster delays the connections to it."""
 
 
@@ -66,16 +66,16 @@ class Galera(server.Service):
     :param folder: parent of its temporary folders
     """
 
-    far = ()
+    proxied_ports = ()
 
     def __init__(self, layout, folder):
         super().__init__()
         self._layout = layout
-        self._is_far = layout.regions > 1
+        self._has_delay = layout.regions > 1
         arguments = layout.databases, folder, _ONE_APPLIER
         self._cluster = (
-            far_galera.Cluster(*arguments, layout.share)
-            if self._is_far
+            distributed_galera.Cluster(*arguments, layout.share)
+            if self._has_delay
             else galera.Cluster(*arguments)
         )
         self._ports = []  # that Keystone connects to
@@ -88,10 +88,10 @@ class Galera(server.Service):
     def _start(self):
         self._stack.enter_context(self._cluster)
         self._ports = [one.port for one in self.servers]
-        if self._is_far:
-            self._lead_in()
+        if self._has_delay:
+            self._start_proxies()
 
-    def _lead_in(self):
+    def _start_proxies(self):
         # For MariaDB, clients of the Unix socket have another host.
         self._cluster.query(
             'CREATE USER keystone@localhost '
@@ -99,16 +99,14 @@ class Galera(server.Service):
             'GRANT ALL ON *.* TO keystone@localhost'
         )
         others = self.servers[1:]
-        proxies = [[0, str(one.folder / 'socket'), 0] for one in others]
-        near = self._stack.enter_context(line.Lines(proxies))
-        self._ports[1:] = near.places
+        sockets = [[0, str(one.folder / 'socket'), 0] for one in others]
+        proxies = self._stack.enter_context(delay_proxy.DelayProxies(sockets))
+        self._ports[1:] = proxies.addresses
 
     def url(self, number, reach):
         """SQLAlchemy URL for a node; see :meth:`Central.url`."""
-        place = self._layout.database_of(number)
-        return _through(
-            self.servers[place], self.servers[place].port, self._ports[place]
-        )
+        server = self._layout.database_of(number)
+        return _url(self.servers[server], self._ports[server])
 
     def catch_up(self):
         """Wait until each server has applied the schema."""
@@ -119,10 +117,10 @@ class Galera(server.Service):
             # The clients change no tables.
             one.query('SET GLOBAL wsrep_slave_threads = 4')
 
-    def lengthen(self, milliseconds):
+    def set_delay(self, milliseconds):
         """Set the round trip time between the servers."""
-        if self._is_far:
-            self._cluster.lengthen(milliseconds)
+        if self._has_delay:
+            self._cluster.set_delay(milliseconds)
 
 
 def make(layout, folder):
@@ -131,7 +129,8 @@ def make(layout, folder):
     return kind(layout, folder)
 
 
-def _through(server, port, place):
+def _url(server, port):
+    """SQLAlchemy URL of a server, with another port."""
     return server.url(NAME).replace(
-        f'@127.0.0.1:{port}/', f'@127.0.0.1:{place}/'
+        f'@{server.address}/', f'@127.0.0.1:{port}/'
     )

@@ -102,7 +102,7 @@ class RegionsTestCase(testtools.TestCase):
         for side in self.sides:
             self.assertEqual(
                 [mock.call(0), mock.call(300)],
-                side.cluster.lengthen.mock_calls,
+                side.cluster.set_delay.mock_calls,
             )
         # First, and after each run of the scenario that leaves roles.
         self.assertEqual(2 * (1 + (3 + 3) + (1 + 1)), len(self.cleaned))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tests of the long line to a server."""
+"""Tests of the proxies that add a delay."""
 
 import os
 import pathlib
@@ -10,10 +10,10 @@ import time
 
 import testtools
 
-from bench import line
+from bench import delay_proxy
 
 
-class LineTestCase(testtools.TestCase):
+class DelayProxyTestCase(testtools.TestCase):
     """A server that sends back what it is sent."""
 
     def setUp(self):
@@ -53,47 +53,47 @@ class LineTestCase(testtools.TestCase):
         """How long an answer takes where the machine is not busy."""
         return min(self.ask(port, b'x')[1] for _ in range(5))
 
-    def test_an_answer_takes_as_long_as_said(self):
-        with line.Line(self.port) as far:
-            self.assertEqual(b'x', self.ask(far.port, b'x')[0])
-            far.lengthen(400)
+    def test_delay_of_a_response(self):
+        with delay_proxy.DelayProxy(self.port) as proxy:
+            self.assertEqual(b'x', self.ask(proxy.port, b'x')[0])
+            proxy.set_delay(400)
             deadline = time.monotonic() + 60
-            while self.ask(far.port, b'x')[1] < 0.4:
+            while self.ask(proxy.port, b'x')[1] < 0.4:
                 self.assertLess(time.monotonic(), deadline)
 
     def test_a_share_of_the_delay(self):
         shares = [[0, self.port, share] for share in (0, 0.5, 1)]
-        with line.Lines(shares) as lines:
-            lines.lengthen(400)
+        with delay_proxy.DelayProxies(shares) as proxies:
+            proxies.set_delay(400)
             deadline = time.monotonic() + 60
-            while self.ask(lines.places[2], b'x')[1] < 0.4:
+            while self.ask(proxies.addresses[2], b'x')[1] < 0.4:
                 self.assertLess(time.monotonic(), deadline)
-            half = self.fastest(lines.places[1])
+            half = self.fastest(proxies.addresses[1])
             self.assertTrue(0.2 <= half < 0.4, half)
-            self.assertLess(self.fastest(lines.places[0]), 0.2)
+            self.assertLess(self.fastest(proxies.addresses[0]), 0.2)
 
-    def test_it_is_long_and_not_slow(self):
+    def test_the_delay_does_not_limit_the_bandwidth(self):
         data = os.urandom(4 << 20)
-        with line.Line(self.port) as far:
-            far.lengthen(400)
-            while self.ask(far.port, b'x')[1] < 0.4:
+        with delay_proxy.DelayProxy(self.port) as proxy:
+            proxy.set_delay(400)
+            while self.ask(proxy.port, b'x')[1] < 0.4:
                 pass
-            answer, took = self.ask(far.port, data)
+            answer, took = self.ask(proxy.port, data)
         self.assertEqual(data, answer)
         # 64 chunks one after the other would take 25 seconds.
         self.assertLess(took, 15)
 
     def test_only_the_address_is_changed(self):
-        with line.Line(self.port) as far:
+        with delay_proxy.DelayProxy(self.port) as proxy:
             self.assertEqual(
-                f'mysql+pymysql://u:p@127.0.0.1:{far.port}/stock',
-                far.through(
+                f'mysql+pymysql://u:p@127.0.0.1:{proxy.port}/stock',
+                proxy.proxied(
                     f'mysql+pymysql://u:p@127.0.0.1:{self.port}/stock'
                 ),
             )
 
     def test_it_ends_with_the_block(self):
-        with line.Line(self.port) as far:
-            pid = far.pid
+        with delay_proxy.DelayProxy(self.port) as proxy:
+            pid = proxy.pid
             self.assertTrue(pathlib.Path(f'/proc/{pid}').exists())
         self.assertFalse(pathlib.Path(f'/proc/{pid}').exists())

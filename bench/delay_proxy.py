@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""TCP proxies that add a delay, as a long-distance connection does.
+
+They run in a process of their own, which :class:`DelayProxies` starts. The
+first line on its standard input is a JSON list of proxies: [address to listen
+on, address to connect to, its share of the delay]. An address is a port of
+127.0.0.1, 0 for a free one, or the path of a Unix socket, which connects two
+network namespaces. The response is the list of the addresses on which they
+listen. Each further line is a number of milliseconds, by which each chunk of
+bytes is delayed from then on, in order and in both directions. Multiple chunks
+can be in transit, so that the delay does not limit the bandwidth.
+"""
+
+import asyncio
+import functools
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import types
+
+from patchset import child
+from patchset import errors
+from patchset import paths
+
+_CHUNK = 65536  # bytes
+_IN_TRANSIT = 1024  # maximum chunks of a connection, in one direction
+
+
+class DelayProxies:
+    """Several proxies; a context manager whose process ends with the block.
+
+    :param proxies: list of [listen, connect, share of the delay], see the
+        module
+    :param prefix: words of a command to run the process by
+    """
+
+    def __init__(self, proxies, prefix=()):
+        self._proxies = proxies
+        self._prefix = prefix
+        self._process = None
+        #: where the proxies listen
+        self.addresses = []
+
+    def __enter__(self):
+        self._process = child.start(
+            [*self._prefix, sys.executable, '-P', '-m', 'bench.delay_proxy'],
+            env={**os.environ, 'PYTHONPATH': str(paths.ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._send(json.dumps(self._proxies))
+        response = self._process.stdout.readline()
+        if not response:
+            self.__exit__()
+            raise errors.Error('the delay proxy did not start')
+        self.addresses = json.loads(response)
+        return self
+
+    def __exit__(self, *_):
+        child.stop(self._process)
+        self._process.stdin.close()
+        self._process.stdout.close()
+
+    @property
+    def pid(self):
+        """Process id of the proxies."""
+        return self._process.pid
+
+    def set_delay(self, milliseconds):
+        """Set the additional round trip time."""
+        self._send(milliseconds / 2)
+
+    def _send(self, line):
+        self._process.stdin.write(f'{line}\n')
+        self._process.stdin.flush()
+
+
+class DelayProxy(DelayProxies):
+    """One proxy in front of a server on 127.0.0.1.
+
+    :param port: the server's TCP port
+    """
+
+    def __init__(self, port):
+        super().__init__([[0, port, 1]])
+        self._server_port = port
+
+    @property
+    def port(self):
+        """TCP port of the proxy."""
+        return self.addresses[0]
+
+    def proxied(self, url):
+        """The URL of the server, with the proxy's port."""
+        return url.replace(
+            f'@127.0.0.1:{self._server_port}/', f'@127.0.0.1:{self.port}/'
+        )
+
+
+async def serve(proxies, delay):
+    """Run the proxies forever.
+
+    :param proxies: list of (address, address, share of the delay)
+    :param delay: its ``seconds`` are the delay, which may change
+    """
+    addresses = []
+    for listen, connect, share in proxies:
+        handle = functools.partial(handle_connection, connect, share, delay)
+        if isinstance(listen, int):
+            server = await asyncio.start_server(handle, '127.0.0.1', listen)
+            listen = server.sockets[0].getsockname()[1]
+        else:
+            await asyncio.start_unix_server(handle, listen)
+        addresses.append(listen)
+    print(json.dumps(addresses), flush=True)
+    await asyncio.get_running_loop().create_future()
+
+
+async def handle_connection(address, share, delay, reader, writer):
+    """Connect a client to an address, until one of them disconnects."""
+    try:
+        if isinstance(address, int):
+            server = await asyncio.open_connection('127.0.0.1', address)
+        else:
+            server = await asyncio.open_unix_connection(address)
+    except OSError:
+        writer.close()
+        return
+    server_reader, server_writer = server
+    await asyncio.gather(
+        forward(reader, server_writer, share, delay),
+        forward(server_reader, writer, share, delay),
+    )
+
+
+async def forward(reader, writer, share, delay):
+    """Forward one direction, each chunk with a share of the delay."""
+    connection = writer.get_extra_info('socket')
+    if connection.family == socket.AF_INET:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    loop = asyncio.get_running_loop()
+    chunks = asyncio.Queue(_IN_TRANSIT)
+
+    async def read():
+        try:
+            while data := await reader.read(_CHUNK):
+                await chunks.put((loop.time() + share * delay.seconds, data))
+        except OSError:
+            pass
+        await chunks.put((loop.time() + share * delay.seconds, b''))
+
+    task = asyncio.create_task(read())
+    try:
+        while True:
+            due, data = await chunks.get()
+            await asyncio.sleep(max(0, due - loop.time()))
+            if not data:
+                break
+            writer.write(data)
+            await writer.drain()
+    except OSError:
+        task.cancel()
+    finally:
+        writer.close()
+
+
+def main():
+    """Serve as the module says."""
+    delay = types.SimpleNamespace(seconds=0.0)
+    proxies = json.loads(sys.stdin.readline())
+
+    def read_delays():
+        for line in sys.stdin:
+            delay.seconds = float(line) / 1000
+
+    threading.Thread(target=read_delays, daemon=True).start()
+    asyncio.run(serve(proxies, delay))
+
+
+if __name__ == '__main__':
+    main()
