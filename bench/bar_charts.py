@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Charts of bars, see :mod:`bench.charts`."""
+"""Bar charts, see :mod:`bench.charts`."""
 
 from bench import drawing
 from bench import summary
@@ -8,24 +8,24 @@ from bench import table
 
 
 def warm(points):
-    """Rates, and times at a steady rate."""
+    """Maximum rates, and response times at a constant rate."""
     figure, (rates, times) = drawing.grid(2)
     drawing.bars(
-        rates, [one for one in points if one['load'] != 'offered'], _endpoints,
-        title='as often as answered', ylabel='answers per second',
+        rates, [point for point in points if point['load'] != 'offered'],
+        _endpoints, title='maximum rate', ylabel='responses per second',
     )  # fmt: skip
     drawing.bars(
-        times, [one for one in points if one['load'] == 'offered'], _endpoints,
-        'p99', '{:.1f}', title='at a steady rate',
-        ylabel='99th percentile, milliseconds',
+        times, [point for point in points if point['load'] == 'offered'],
+        _endpoints, 'p99', '{:.1f}', title='constant rate',
+        ylabel='99th percentile in milliseconds',
     )  # fmt: skip
     caption = (
-        'One token validated again and again. Left: by 20 clients, with '
-        'tokens for the system and of a trust, and GET /v3, beside it. '
-        'Right: at the same rate on both sides. '
-        f'{drawing.MEDIAN}'
+        'Repeated validation of one token. Left: maximum rate with 20 '
+        'clients, also for tokens for the system and of a trust, and for '
+        'GET /v3 as a comparison. Right: at the same constant rate on both '
+        f'sides. {drawing.MEDIAN}'
     )
-    return [(caption, drawing.svg(figure, 'warm'))]
+    return [(caption, figure)]
 
 
 def _endpoints(point):
@@ -37,36 +37,36 @@ def _endpoints(point):
 
 
 def s3(points):
-    """Checked requests per second."""
+    """Verified requests per second."""
     caption = (
-        'Signed requests that Keystone checks per second, of four clients '
-        f'with four credentials. {drawing.MEDIAN}'
+        'Signed requests verified by Keystone per second, with four clients '
+        f'and four credentials. {drawing.MEDIAN}'
     )
-    return [_kinds(caption, 's3', points, 'requests per second')]
+    return [_kinds(caption, points, 'requests per second')]
 
 
 def rotation(points):
-    """Validations per second of tokens in turns."""
+    """Validations of many tokens per second."""
     caption = (
-        f'Validations of {points[0]["tokens"]:,} tokens in turns per second, '
-        f'20 clients: with nothing else, and while 10 tokens are revoked and '
-        f'a project is created each second. {drawing.MEDIAN}'
+        f'Validations per second of {points[0]["tokens"]:,} tokens in turn, '
+        'with 20 clients: without other requests, and while 10 tokens are '
+        f'revoked and a project is created each second. {drawing.MEDIAN}'
     )
-    return [_kinds(caption, 'rotation', points, 'validations per second')]
+    return [_kinds(caption, points, 'validations per second')]
 
 
-def _kinds(caption, salt, points, unit):
+def _kinds(caption, points, ylabel):
     return drawing.chart(
-        caption, salt, points, None, drawing.bars, label='kind', ylabel=unit
+        caption, points, None, drawing.bars, label='kind', ylabel=ylabel
     )
 
 
 def radosgw(points):
-    """How long requests of S3 take, and what they cost Keystone."""
+    """Response times of S3 requests, and CPU time of Keystone."""
     figure, panels = drawing.grid(4)
-    fields = {'p95': '95th percentile, milliseconds', 'cpu': 'CPU, ms'}
+    fields = {'p95': '95th percentile in milliseconds', 'cpu': 'CPU time, ms'}
     for row, cache in enumerate(('off', 'one')):
-        rows = [
+        selected = [
             point
             for point in points
             if point['cache'] == cache
@@ -74,113 +74,119 @@ def radosgw(points):
         ]
         for panel, name in zip(panels[2 * row :], fields, strict=False):
             drawing.bars(
-                panel, rows, 'kind', name, '{:.1f}', ylabel=fields[name],
+                panel, selected, 'kind', name, '{:.1f}', ylabel=fields[name],
                 title=f'token cache of RadosGW: {cache}',
             )  # fmt: skip
     caption = (
-        'Small requests of S3 by four clients. Left: the slowest of 20. '
-        'Right: what Keystone uses of the processors for each. Above: without '
-        'the token cache of RadosGW, hashed: while nobody remembers that its '
-        'password was right. Below: it keeps its own token alone.'
+        'Small S3 requests by four clients. Left: the 95th percentile of the '
+        'response times. Right: CPU time of Keystone per request. Top: '
+        'without the token cache of RadosGW; hashed is get without the cache '
+        'of verified passwords. Bottom: RadosGW caches only its own token.'
     )
-    return [(caption, drawing.svg(figure, 'radosgw'))]
+    return [(caption, figure)]
 
 
 def services(points):
-    """Rates by how tokens are validated."""
+    """Rates by kind of validation."""
 
-    def draw(panel, rows):
-        if rows[0]['case'] == 'processes':
-            rows = [one for one in rows if one['load'] == 'all services']
-        several = len({one['where'] for one in rows}) > 1
+    def draw(panel, points):
+        if points[0]['case'] == 'processes':
+            points = [one for one in points if one['load'] == 'all services']
+        several = len({point['where'] for point in points}) > 1
         drawing.bars(
-            panel, rows, ylabel='answers per second',
-            label=lambda one: (
-                f'{one["load"]}\n{one["where"]}' if several else one['load']
+            panel, points, ylabel='responses per second',
+            label=lambda point: (
+                f'{point["load"]}\n{point["where"]}'
+                if several
+                else point['load']
             ),
         )  # fmt: skip
         panel.tick_params(axis='x', labelsize='small')
 
     caption = (
-        'Tokens that several services validate once each, and once more; '
-        'tokens for tokens; and requests to a service behind '
+        'Tokens validated by several services, once each and a second time; '
+        'tokens exchanged for others; and requests to a service behind '
         f'keystonemiddleware. {drawing.MEDIAN}'
     )
-    return [drawing.chart(caption, 'services', points, 'case', draw)]
+    return [drawing.chart(caption, points, 'case', draw)]
 
 
 def tokens(points):
-    """Rates of each load, and what it asks of memcached."""
+    """Rates of each load, and its traffic with memcached."""
     caption = (
         'Tokens created with a password, and validated, per second. Median '
-        'of the runs; the bars span the least and the most.'
+        'of the runs; the bars show their minimum and maximum.'
     )
-    found = [
+    charts = [
         drawing.chart(
-            caption, 'tokens', points, _load, drawing.bars, label='cache',
+            caption, points, _load, drawing.bars, label='cache',
             xlabel='cache', ylabel='requests per second',
         )
     ]  # fmt: skip
-    rows = [point for point in points if point['cache'] == 'memcached']
-    if rows:
+    cached = [point for point in points if point['cache'] == 'memcached']
+    if cached:
         figure, panels = drawing.grid(2)
-        units = {'gets': 'keys read', 'bytes': 'bytes, both ways'}
+        units = {'gets': 'keys read', 'bytes': 'bytes sent and received'}
         for (name, unit), panel in zip(units.items(), panels, strict=True):
             drawing.bars(
-                panel, rows, lambda one: _load(one).replace(', ', '\n'), name,
-                ylabel=f'{unit}, for each request',
+                panel, cached, lambda one: _load(one).replace(', ', '\n'),
+                name, ylabel=f'{unit} per request',
             )  # fmt: skip
-        caption = 'What one request asks of memcached. Median of the runs.'
-        found.append((caption, drawing.svg(figure, 'tokens traffic')))
-    return found
+        caption = 'Traffic with memcached per request. Median of the runs.'
+        charts.append((caption, figure))
+    return charts
 
 
 def formats(points):
-    """Time of one client's answers, and rate of several clients'."""
+    """Response times of one client, and rate of several clients."""
 
-    def draw(panel, rows):
-        what = {'ylabel': 'requests per second'}
-        if rows[0]['clients'] == 1:
-            what = {
+    def draw(panel, points):
+        options = {'ylabel': 'requests per second'}
+        if points[0]['clients'] == 1:
+            options = {
                 'name': 'ms', 'form': '{:.1f}',
-                'ylabel': 'milliseconds for an answer',
+                'ylabel': 'response time in milliseconds',
             }  # fmt: skip
-        drawing.bars(panel, rows, 'format', **what)
+        drawing.bars(panel, points, 'format', **options)
 
     caption = (
-        'Left: the mean time of an answer with one client. Right: requests '
-        'per second of several clients; the bars span the least and the most '
-        'of the rounds.'
+        'Left: the mean response time with one client. Right: requests per '
+        'second of several clients; the bars show the minimum and maximum of '
+        'the rounds.'
     )
-    return [drawing.chart(caption, 'formats', points, _load, draw)]
+    return [drawing.chart(caption, points, _load, draw)]
 
 
 def _load(point):
-    return f'{point["what"]}, {point["clients"]} at once'
+    return f'{point["what"]}, {_clients(point["clients"])}'
+
+
+def _clients(number):
+    return f'{number} client' + ('s' if number > 1 else '')
 
 
 def rally(points):
-    """Rate of each scenario, for each database and delay."""
+    """Rate of each scenario, a chart for each database and delay."""
 
-    def place(point):
-        delay = f', {point["delay"]} ms away' if point['delay'] else ''
-        return f'{point["database"]}{delay}'
+    def environment(point):
+        delay = f' with a delay of {point["delay"]} ms'
+        return f'{point["database"]}{delay if point["delay"] else ""}'
 
-    def draw(panel, rows):
+    def draw(panel, points):
         panel.figure.set_size_inches(10, 5)
         drawing.bars(
-            panel, rows, form=table.rate, ylabel='iterations per second',
+            panel, points, form=table.rate, ylabel='iterations per second',
             label=lambda one: one['scenario'].replace('_and_', '\nand_'),
         )  # fmt: skip
         panel.tick_params('x', rotation=20)
 
     return [
         drawing.chart(
-            f'Scenarios of rally on {where}, {rows[0]["clients"]} at once. '
-            f'{drawing.MEDIAN}',
-            f'rally {where}', rows, None, draw,
+            f'Rally scenarios on {name}, '
+            f'{_clients(group[0]["clients"])}. {drawing.MEDIAN}',
+            group, None, draw,
         )
-        for where, rows in summary.grouped(points, place).items()
+        for name, group in summary.grouped(points, environment).items()
     ]  # fmt: skip
 
 
@@ -190,22 +196,22 @@ def faults(points):
     return [
         drawing.chart(
             f'Requests that failed during and after a fault: {case}.',
-            f'faults {case}', rows, None, _failed,
+            group, None, _failed,
         )
-        for case, rows in summary.grouped(faults, 'case').items()
+        for case, group in summary.grouped(faults, 'case').items()
     ]  # fmt: skip
 
 
-def _failed(panel, rows):
+def _failed(panel, points):
     width = 0.4
-    for place, side in enumerate(summary.sides(rows[0])):
-        sums = [row[side] for row in rows]
+    for number, side in enumerate(summary.sides(points[0])):
+        results = [point[side] for point in points]
         panel.barh(
-            [number + place * width for number in range(len(rows))],
-            [100 * one['failed'] / one['requests'] for one in sums],
+            [row + number * width for row in range(len(points))],
+            [100 * one['failed'] / one['requests'] for one in results],
             width, label=side, color=drawing.SIDES[side]['color'],
             hatch='//' if side == 'stock' else None,
         )  # fmt: skip
-    panel.set_yticks(range(len(rows)), [row['fault'] for row in rows])
+    panel.set_yticks(range(len(points)), [one['fault'] for one in points])
     panel.set_xlabel('percentage of failed requests')
     panel.legend()

@@ -2,48 +2,47 @@
 
 """Charts of the experiments: one function each, named after the experiment.
 
-Each takes the points of a run, and returns a list of (caption, SVG). Those of
-bars are in :mod:`bench.bar_charts`.
+Each takes the points of a run, and returns a list of (caption, figure). Bar
+charts are in :mod:`bench.bar_charts`.
 """
 
 from bench import drawing
-from bench import propagation as cluster
+from bench import propagation as propagation_experiment
 from bench import summary
 
-_ASKED = 'revocations per second, asked for'
+_TARGET_RATE = 'target rate of revocations per second'
 
 
 def revocations(points):
     """Rate and 99th percentile against the number of events."""
     rate = (
-        'Validations per second by 20 clients against live revocation events. '
-        f'{drawing.MEDIAN}'
+        'Validations per second with 20 clients, by number of live revocation '
+        f'events. {drawing.MEDIAN}'
     )
     p99 = (
-        'The slowest of 100 validations (99th percentile), median of the '
-        'rounds. Logarithmic.'
+        '99th percentile of the validations, median of the rounds. '
+        'Logarithmic scale.'
     )
     return [
         drawing.chart(
-            caption, f'revocations {name}', points, 'kind', _events,
-            sharey=True, name=name, ylabel=unit,
+            caption, points, 'kind', _events, sharey=True, name=name,
+            ylabel=ylabel,
         )
-        for name, unit, caption in (
+        for name, ylabel, caption in (
             ('rate', 'validations per second', rate),
             ('p99', 'milliseconds', p99),
         )
     ]  # fmt: skip
 
 
-def _events(panel, rows, name, ylabel):
+def _events(panel, points, name, ylabel):
     drawing.lines(
-        panel, rows, 'events', name, title=f'{rows[0]["kind"]} events',
+        panel, points, 'events', name, title=f'{points[0]["kind"]} events',
         xlabel='live events (logarithmic)', ylabel=ylabel,
     )  # fmt: skip
-    least = min((one['events'] for one in rows if one['events']), default=1)
-    panel.set_xscale('symlog', linthresh=least)
-    events = [point['events'] for point in rows]
-    panel.set_xticks(events, [f'{count:,}' for count in events])
+    counts = [point['events'] for point in points]
+    panel.set_xscale('symlog', linthresh=min(filter(None, counts), default=1))
+    panel.set_xticks(counts, [f'{count:,}' for count in counts])
     panel.tick_params(axis='x', which='minor', bottom=False)
     if name == 'p99':
         panel.set_yscale('log')
@@ -53,59 +52,59 @@ def _events(panel, rows, name, ylabel):
 
 
 def mixed(points):
-    """Rate and loss against revocations per second."""
+    """Rate and loss by revocations per second."""
     figure, (rate, loss) = drawing.grid(2)
     drawing.lines(
-        rate, points, 'asked', title='What is left', ylim=(0, None),
-        xlabel=_ASKED, ylabel='validations per second',
+        rate, points, 'asked', title='Validations', ylim=(0, None),
+        xlabel=_TARGET_RATE, ylabel='validations per second',
     )  # fmt: skip
-    asked = [point['asked'] for point in points]
+    targets = [point['asked'] for point in points]
     for side in summary.sides(points[0]):
         for name, style in (('loss', {}), ('work', {'linestyle': ':'})):
             if points[0][side][name] is None:
                 continue
             values = [100 * point[side][name] for point in points]
-            look = {**drawing.SIDES[side], **style}
-            loss.plot(asked, values, label=f'{side}: {name}', **look)
+            style = {**drawing.SIDES[side], **style}
+            loss.plot(targets, values, label=f'{side}: {name}', **style)
     loss.set(
-        title='What is lost, and what revoking itself takes',
-        xlabel=_ASKED,
-        ylabel='per cent',
+        title='Loss, and work of the revocations themselves',
+        xlabel=_TARGET_RATE,
+        ylabel='percent',
     )
     loss.axhline(0, color='black', linewidth=0.8)
     loss.legend()
     caption = (
-        'Validations of 20 clients while other tokens are revoked. The loss '
-        'is that of each side against itself without revocations; the dotted '
-        'line is the share of the processes\' time that the revocations '
-        'need for themselves.'
+        'Validations by 20 clients while other tokens are revoked. The loss '
+        'is relative to the same side without revocations; the dotted line '
+        'is the share of the processes\' time used by the revocations '
+        'themselves.'
     )
-    return [(caption, drawing.svg(figure, 'mixed'))]
+    return [(caption, figure)]
 
 
 def prune(points):
-    """The first revocation, and the 99th percentile while pruning."""
+    """First revocations, and the 99th percentile during pruning."""
     *latencies, pruning = points
-    figure, (first, beside) = drawing.grid(2)
+    figure, (first, validations) = drawing.grid(2)
     _first_revocation(first, latencies)
-    for place, name in enumerate(('quiet', 'pruning')):
-        values = [one['p99'] for one in pruning[name]]
-        beside.plot(
-            [place] * len(values), values, 'o',
+    for position, name in enumerate(('quiet', 'pruning')):
+        values = [measured['p99'] for measured in pruning[name]]
+        validations.plot(
+            [position] * len(values), values, 'o',
             color=drawing.SIDES['patched']['color'], alpha=0.6,
         )  # fmt: skip
-    beside.set_xlim(-0.5, 1.5)
-    drawing.stand_on_zero(beside)
-    beside.set_xticks([0, 1], ['quiet', 'while pruning'])
-    beside.set(
-        title='Validations, patched', ylabel='99th percentile, milliseconds'
+    validations.set_xlim(-0.5, 1.5)
+    drawing.start_at_zero(validations)
+    validations.set_xticks([0, 1], ['without pruning', 'with pruning'])
+    validations.set(
+        title='Validations, patched', ylabel='99th percentile in milliseconds'
     )
     caption = (
         'Left: DELETE /v3/auth/tokens without and with expired rows, median. '
-        'Right: 20 validating clients and five revocations per second; each '
-        'point is a slice of time.'
+        'Right: 20 clients that validate and five revocations per second; '
+        'each point is a time slice.'
     )
-    return [(caption, drawing.svg(figure, 'prune'))]
+    return [(caption, figure)]
 
 
 def _first_revocation(panel, points):
@@ -113,11 +112,11 @@ def _first_revocation(panel, points):
         values = [point[side]['ms'] for point in points]
         style = drawing.SIDES[side]
         panel.plot(range(len(values)), values, label=side, **style)
-        for place, value in enumerate(values):
-            # Stock above its mark, patched below: at 0 they coincide.
+        for position, value in enumerate(values):
+            # Above the mark for stock, below for patched: at 0 they coincide.
             shift = 8 if side == 'stock' else -16
             panel.annotate(
-                f'{value:,.0f}', (place, value), (0, shift),
+                f'{value:,.0f}', (position, value), (0, shift),
                 textcoords='offset points', ha='center',
             )  # fmt: skip
     panel.set_yscale('log')
@@ -125,7 +124,7 @@ def _first_revocation(panel, points):
     expired = [f'{point["expired"]:,}' for point in points]
     panel.set_xticks(range(len(points)), expired)
     panel.set(
-        title='The first revocation',
+        title='First revocation',
         xlabel='expired rows in the table',
         ylabel='milliseconds (logarithmic)',
     )
@@ -133,92 +132,92 @@ def _first_revocation(panel, points):
 
 
 def catalog(points):
-    """Rates against the number of endpoints."""
+    """Rates by number of endpoints."""
     caption = (
-        'Validating a token, and exchanging one for another of the same '
-        f'project, with catalogs of several sizes. {drawing.MEDIAN}'
+        'Validating a token, and exchanging it for another one of the same '
+        f'project, with catalogs of different sizes. {drawing.MEDIAN}'
     )
     return [
         drawing.chart(
-            caption, 'catalog', points, 'load', drawing.lines, x='endpoints',
-            xlabel='endpoints in the catalog', ylabel='answers per second',
+            caption, points, 'load', drawing.lines, x='endpoints',
+            xlabel='endpoints in the catalog', ylabel='responses per second',
             ylim=(0, None),
         )
     ]  # fmt: skip
 
 
 def living(points):
-    """Rates against the pace of the writes, and shares beside a loop."""
+    """Rates by rate of the writes, and relative rates with a write loop."""
     loops = [point for point in points if point['pace'] == 'loop']
-    own = {point['case'] for point in loops}
+    loop_cases = {point['case'] for point in loops}
     steady = [
         {**one, 'x': 0 if one['pace'] == 'quiet' else float(one['pace'][:-2])}
         for one in points
-        if one['case'] not in own
+        if one['case'] not in loop_cases
     ]
-    found = []
+    charts = []
     if steady:
         caption = (
-            'Validations of 50 tokens in turns by two clients, while others '
-            f'write what does not concern them. {drawing.MEDIAN}'
+            'Validations of 50 tokens in turn by two clients, during '
+            f'unrelated writes. {drawing.MEDIAN}'
         )
         steady.sort(key=lambda one: one['x'])
-        found.append(
+        charts.append(
             drawing.chart(
-                caption, 'living', steady, 'case', drawing.lines, x='x',
-                from_zero=True, xlabel='rounds of writes per second',
+                caption, steady, 'case', drawing.lines, x='x', from_zero=True,
+                xlabel='rounds of writes per second',
                 ylabel='validations per second',
             )
         )  # fmt: skip
     if loops:
         caption = (
-            'What is left of each side\'s validations while one ordinary '
-            'user creates and deletes something of their own in a loop.'
+            'Rate of validations while one ordinary user creates and deletes '
+            'something in a loop, as a percentage of the same side\'s rate '
+            'without writes.'
         )
-        found.append(
+        charts.append(
             drawing.chart(
-                caption, 'living own', loops, None, drawing.bars,
-                label=lambda one: one['case'].removeprefix('own-'),
-                name='of_own_0', factor=100,
-                ylabel='per cent of the quiet rate',
+                caption, loops, None, drawing.bars, name='of_own_0',
+                label=lambda one: one['case'].removeprefix('own-'), factor=100,
+                ylabel='percentage of the rate without writes',
             )
         )  # fmt: skip
-    return found
+    return charts
 
 
 def memory(points):
     """Memory of a process by events, and by tokens."""
 
-    def draw(panel, rows):
-        title, label = f'{rows[0]["kind"]} events', 'live events'
-        if rows[0]['kind'] == 'tokens':
+    def draw(panel, points):
+        title, xlabel = f'{points[0]["kind"]} events', 'live events'
+        if points[0]['kind'] == 'tokens':
             title = 'validated tokens'
-            label = 'tokens that each process has validated'
+            xlabel = 'tokens validated by each process'
         drawing.lines(
-            panel, rows, 'number', 'pss', from_zero=True, title=title,
-            xlabel=label, ylabel='MiB for each process',
+            panel, points, 'number', 'pss', from_zero=True, title=title,
+            xlabel=xlabel, ylabel='MiB per process',
         )  # fmt: skip
 
     caption = (
         'Memory of a worker process (proportional set size), mean of the '
         'processes.'
     )
-    return [drawing.chart(caption, 'memory', points, 'kind', draw)]
+    return [drawing.chart(caption, points, 'kind', draw)]
 
 
 def regions(points):
     """Cumulative distributions, a chart for each delay and load."""
 
-    def about(point):
+    def environment(point):
         return (
             f'{point["nodes"]} nodes on {point["database"]}, {point["case"]} '
             f'round trip time of {point["delay"]} ms, {point["load"]} load'
         )
 
-    def draw(panel, rows):
-        for side in summary.sides(rows[0]):
+    def draw(panel, points):
+        for side in summary.sides(points[0]):
             panel.plot(
-                rows[0][side]['cumulative'], range(101), label=side,
+                points[0][side]['cumulative'], range(101), label=side,
                 markevery=10, **drawing.SIDES[side],
             )  # fmt: skip
         panel.set_xlim(left=0)
@@ -227,52 +226,53 @@ def regions(points):
 
     return [
         drawing.chart(
-            f'Cumulative distribution of response times: {words}.',
-            f'regions {words}', rows, 'request', draw,
+            f'Cumulative distribution of response times: {name}.',
+            group, 'request', draw,
         )
-        for words, rows in summary.grouped(points, about).items()
+        for name, group in summary.grouped(points, environment).items()
     ]  # fmt: skip
 
 
 def propagation(points):
     """Seconds until the last node rejected a token."""
+    limit = propagation_experiment.LIMIT
     figure, (panel,) = drawing.grid(1)
     names = [f'{point["case"]}\n{point["delay"]} ms' for point in points]
     for side in ('stock', 'patched'):
-        rows = [n for n, point in enumerate(points) if side in point]
+        numbers = [n for n, point in enumerate(points) if side in point]
         for name, style in (('median', {}), ('most', {'fillstyle': 'none'})):
-            values = [points[row][side][name] for row in rows]
+            values = [points[number][side][name] for number in numbers]
             panel.plot(
-                rows,
-                [cluster.LIMIT if one is None else one for one in values],
-                label=f'{side}, {name}',
+                numbers,
+                [limit if value is None else value for value in values],
+                label=f'{side}, {"maximum" if name == "most" else name}',
                 **{**drawing.SIDES[side], **style, 'linestyle': ''},
             )
     panel.set_xticks(range(len(names)), names, rotation=45)
     panel.set_ylabel('seconds')
-    drawing.stand_on_zero(panel)
+    drawing.start_at_zero(panel)
     panel.legend()
     caption = (
         'Time from the response to a revocation to the first request rejected '
         'by the last of the other nodes, by cache arrangement and round trip '
-        f'time; {cluster.LIMIT} s and more are shown as {cluster.LIMIT}.'
+        f'time; {limit} s and more are shown as {limit}.'
     )
-    return [(caption, drawing.svg(figure, 'propagation'))]
+    return [(caption, figure)]
 
 
 def endurance(points):
     """The 99th percentile and the memory of a process over time."""
     figure, panels = drawing.grid(2)
     fields = {
-        'p99': '99th percentile, milliseconds', 'pss': 'MiB for each process',
+        'p99': '99th percentile in milliseconds', 'pss': 'MiB per process',
     }  # fmt: skip
     for panel, (name, label) in zip(panels, fields.items(), strict=True):
         drawing.lines(
             panel, points, 'slice', name, from_zero=True, title=label,
-            xlabel='slice of time', ylabel=label,
+            xlabel='time slice', ylabel=label,
         )  # fmt: skip
     caption = (
-        'Validations at 70 per cent of each side\'s rate, with writes, '
-        'revocations and pruning. The first slice is at the full rate.'
+        'Validations at 70 percent of each side\'s maximum rate, with writes, '
+        'revocations and pruning. The first time slice is at the maximum rate.'
     )
-    return [(caption, drawing.svg(figure, 'endurance'))]
+    return [(caption, figure)]

@@ -15,21 +15,20 @@ from matplotlib import pyplot  # noqa: E402
 
 from bench import summary  # noqa: E402
 
+# Different without colors as well.
 SIDES = {
-    # Told apart without colours as well.
     'stock': {'color': '#d55e00', 'marker': 's', 'linestyle': '--'},
     'patched': {'color': '#0072b2', 'marker': 'o', 'linestyle': '-'},
     'cloud': {'color': '#009e73', 'marker': '^', 'linestyle': '-.'},
 }
 
 
-MEDIAN = 'Median of the rounds; the bars span the least and the most.'
+MEDIAN = 'Median of the rounds; the bars show their minimum and maximum.'
 
 
-def chart(caption, salt, points, field, draw, *, sharey=False, **options):
-    """A chart with a panel for each value of a field: its caption, and SVG.
+def chart(caption, points, field, draw, *, sharey=False, **options):
+    """A chart with a panel for each value of a field: (caption, figure).
 
-    :param salt: words that no other chart has
     :param field: its name, or a function of a point; None makes one panel
     :param draw: function of a panel, its points and the options, such as
         :func:`bars`
@@ -37,39 +36,39 @@ def chart(caption, salt, points, field, draw, *, sharey=False, **options):
     """
     groups = summary.grouped(points, field) if field else {'': points}
     figure, panels = grid(len(groups), sharey)
-    for panel, (value, rows) in zip(panels, groups.items(), strict=True):
+    for panel, (value, group) in zip(panels, groups.items(), strict=True):
         panel.set_title(value)
-        draw(panel, rows, **options)
-    return caption, svg(figure, salt)
+        draw(panel, group, **options)
+    return caption, figure
 
 
 def bars(panel, points, label, name='rate', form='{:.0f}', factor=1, **axes):
-    """A field of the sides beside each other, for each point.
+    """A field of the sides next to each other, for each point.
 
-    :param label: what stands below a point: the name of one of its fields,
-        or a function of the point
-    :param name: the field; rates show their spread
-    :param form: how the numbers are written, a format or a function
-    :param factor: what they are multiplied with
+    :param label: text below a point: the name of one of its fields, or a
+        function of the point
+    :param name: the field; rates are drawn with their spread
+    :param form: format of the numbers, a string or a function
+    :param factor: what they are multiplied by
     :param axes: title and labels of the panel
     """
     sides = summary.sides(points[0])
     width = 0.7 / len(sides)
-    for place, side in enumerate(sides):
-        drawn = panel.bar(
-            [number + place * width for number in range(len(points))],
+    for number, side in enumerate(sides):
+        container = panel.bar(
+            [place + number * width for place in range(len(points))],
             [factor * point[side][name] for point in points],
-            width, yerr=_reach(points, side) if name == 'rate' else None,
+            width, yerr=_spread(points, side) if name == 'rate' else None,
             capsize=3, label=side,
             color=SIDES[side]['color'],
             hatch='//' if side == 'stock' else None,
         )  # fmt: skip
-        texts = panel.bar_label(drawn, fmt=form, label_type='center')
+        texts = panel.bar_label(container, fmt=form, label_type='center')
         for text in texts:
             text.set_bbox({'color': 'white', 'alpha': 0.8, 'pad': 1})
-    middle = width * (len(sides) - 1) / 2
-    places = [number + middle for number in range(len(points))]
-    panel.set_xticks(places, [summary.value(one, label) for one in points])
+    center = width * (len(sides) - 1) / 2
+    ticks = [place + center for place in range(len(points))]
+    panel.set_xticks(ticks, [summary.value(one, label) for one in points])
     # Room for the legend.
     panel.set_ylim(top=1.25 * panel.get_ylim()[1])
     panel.set(**axes)
@@ -93,53 +92,58 @@ def grid(count, sharey=False):
     for panel in panels[:count]:
         panel.grid(color='#dddddd')
         panel.set_axisbelow(True)
-        # Else only the left ones of a shared axis have numbers.
+        # Otherwise, only the left ones of a shared axis have numbers.
         panel.tick_params(labelleft=True)
     return figure, panels[:count]
 
 
-def _reach(points, side):
-    """How far the rates go below and above their medians."""
-    rates = [point[side]['rate'] for point in points]
-    least, most = zip(
-        *(point[side]['rate_spread'] for point in points), strict=True
-    )
-    # The rates may be rounded, the ends are not.
+def _spread(points, side):
+    """Distances of the minimum and maximum rates from the medians."""
+    medians = [point[side]['rate'] for point in points]
+    spreads = [point[side]['rate_spread'] for point in points]
+    pairs = list(zip(medians, spreads, strict=True))
+    # Unlike the spread, the rate may be rounded.
     return [
-        [max(0, rate - end) for rate, end in zip(rates, least, strict=True)],
-        [max(0, end - rate) for rate, end in zip(rates, most, strict=True)],
+        [max(0, median - minimum) for median, (minimum, _) in pairs],
+        [max(0, maximum - median) for median, (_, maximum) in pairs],
     ]
 
 
 def lines(panel, points, x, name='rate', *, from_zero=False, **axes):
-    """A field of the sides against one of the points, rates with spread.
+    """A field of the sides against a field of the points.
 
-    :param from_zero: whether the lines stand on 0, with some room above
+    :param name: the field; rates are drawn with their spread
+    :param from_zero: whether the vertical axis starts at 0
     :param axes: title, labels and limits of the panel
     """
     for side in summary.sides(points[0]):
         known = [point for point in points if side in point]
-        places = [point[x] for point in known]
-        values = [point[side][name] for point in known]
-        reach = _reach(known, side) if name == 'rate' else None
-        more = {'yerr': reach, 'capsize': 3} if reach else {}
-        plot = panel.errorbar if reach else panel.plot
-        plot(places, values, label=side, **more, **SIDES[side])
+        panel.errorbar(
+            [point[x] for point in known],
+            [point[side][name] for point in known],
+            _spread(known, side) if name == 'rate' else None,
+            capsize=3,
+            label=side,
+            **SIDES[side],
+        )
     if from_zero:
-        stand_on_zero(panel)
+        start_at_zero(panel)
     panel.set(**axes)
     panel.legend()
 
 
-def stand_on_zero(panel):
-    """Let what is drawn stand on 0, with some room above it."""
+def start_at_zero(panel):
+    """Start the vertical axis at 0, with some room above the values."""
     panel.set_ylim(0, 1.1 * panel.get_ylim()[1])
 
 
 def svg(figure, salt):
-    """The chart as an SVG element whose ids no other chart has."""
+    """The chart as an SVG element.
+
+    :param salt: text that makes its ids differ from those of other charts
+    """
     matplotlib.rcParams['svg.hashsalt'] = salt
-    # Words stay words: they can be searched, and take less room.
+    # Text can then be searched, and takes less space.
     matplotlib.rcParams['svg.fonttype'] = 'none'
     output = io.StringIO()
     figure.savefig(output, format='svg', metadata={'Date': None})

@@ -13,6 +13,7 @@ import sys
 
 from bench import bar_charts
 from bench import charts
+from bench import drawing
 from bench import experiments
 
 _PAGE = """<!DOCTYPE html>
@@ -39,9 +40,9 @@ dd {{ margin: 0; overflow-wrap: anywhere; }}
 <body>
 <h1>Keystone, stock and patched</h1>
 <p>Stock and patched Keystone ran at the same time on one machine, with the
-same database server and a memcached each, and took turns under the load of
-wrk or Rally. Compare the two sides; the absolute figures depend on
-the machine. The side <em>cloud</em> is an existing Keystone.</p>
+same database server and a memcached each. wrk or Rally measured them
+alternately. Compare the two sides; the absolute figures depend on the machine.
+The side <em>cloud</em> is an existing Keystone.</p>
 {sections}
 </body>
 </html>
@@ -49,10 +50,10 @@ the machine. The side <em>cloud</em> is an existing Keystone.</p>
 
 
 def section(result, drawn):
-    """What one run gave: charts, table, and how it came about.
+    """Section of one run: its charts, its table, and its environment.
 
     :param result: a dict as ``./ks bench`` writes it
-    :param drawn: its charts, list of (caption, SVG)
+    :param drawn: list of (caption, SVG)
     """
     module = experiments.ALL[result['experiment']]
     caching = {True: 'on', False: 'off', None: 'unchanged'}
@@ -72,10 +73,10 @@ def section(result, drawn):
         'Keystone': result['version'],
         'command': result['command'],
         **result['machine'],
-        'load before': f'{result["load_average"]:.1f}',
+        'load average before': f'{result["load_average"]:.1f}',
     }
     if 'steal' in result:
-        facts['stolen meanwhile'] = f'{result["steal"]:.0%}'
+        facts['steal time'] = f'{result["steal"]:.0%}'
     parts.append('<dl>')
     for name, value in facts.items():
         parts.append(
@@ -85,16 +86,19 @@ def section(result, drawn):
 
 
 def main(folder, target):
-    """Write the page of a folder, and the charts beside it."""
+    """Write the page of a folder, and the charts next to it."""
     target = pathlib.Path(target)
     sections = []
     for path, result in experiments.results(pathlib.Path(folder)):
         name = result['experiment']
-        chart = getattr(charts, name, None) or getattr(bar_charts, name)
-        drawn = chart(result['points'])
-        sections.append(section(result, drawn))
-        for number, (_, svg) in enumerate(drawn, 1):
-            target.with_name(f'{path.stem}-{number}.svg').write_text(svg)
+        draw = getattr(charts, name, None) or getattr(bar_charts, name)
+        svgs = []
+        for number, (caption, figure) in enumerate(draw(result['points']), 1):
+            file = target.with_name(f'{path.stem}-{number}.svg')
+            svg = drawing.svg(figure, file.name)
+            file.write_text(svg)
+            svgs.append((caption, svg))
+        sections.append(section(result, svgs))
     target.write_text(_PAGE.format(sections='\n'.join(sections)))
 
 
