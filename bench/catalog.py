@@ -113,6 +113,6 @@ def points(found, first):
 #: The points as a table.
 text = table.of_sides(
     'load', 'endpoints', table.SIDE, table.RATE,
-    ('of own 1', 'of_own_0', table.percent), *table.BY_STOCK, *table.times(),
+    ('of own 1', 'of_own_0', table.percent), *table.RATIO, *table.times(),
     ('first ms', 'first', '{:.0f}'), table.RUNS,
 )  # fmt: skip

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Response times and memory under a load that lasts.
+"""Response times and memory under sustained load.
 
 Each point is a slice of time. The first one is that at the full rate.
 """
@@ -18,7 +18,7 @@ from bench import table
 from bench import writing
 from patchset import progress
 
-TITLE = 'Response times and memory under a load that lasts'
+TITLE = 'Response times and memory under sustained load'
 SLICES = {
     'small': {'patched': 4, 'stock': 4},
     'full': {'patched': 60, 'stock': 10},
@@ -79,6 +79,6 @@ def measure(side, requests, writes, seconds, rate=0) -> dict:
 
 #: The points as a table.
 text = table.of_sides(
-    'slice', table.SIDE, table.RATE, *table.BY_STOCK, *table.times(),
+    'slice', table.SIDE, table.RATE, *table.RATIO, *table.times(),
     ('writes/s', 'written', table.rate), ('MiB each', 'pss', '{:.1f}'),
 )  # fmt: skip

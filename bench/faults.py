@@ -70,8 +70,9 @@ def _failed(point, side):
 text = table.of_sides(
     ('cluster', 'case'), 'fault', table.SIDE, ('requests', 'requests', '{}'),
     ('failed', _failed), ('refused', 'refused', '{}'),
-    ('back s', 'lasted', '{:.1f}'), ('over s', 'recovered', '{:.1f}'),
+    ('restored s', 'lasted', '{:.1f}'),
+    ('last failure s', 'recovered', '{:.1f}'),
     ('slowest s', 'slowest', '{:.1f}'), ('revoked', 'revoked', '{}'),
-    ('too late', 'accepted', '{}'), ('longest s', 'longest', '{:.1f}'),
+    ('accepted late', 'accepted', '{}'), ('longest s', 'longest', '{:.1f}'),
     ('lost', 'lost', '{}'),
 )  # fmt: skip

@@ -68,7 +68,7 @@ def points(found):
 
 #: The points as a table.
 text = table.of_sides(
-    'format', ('request', 'what'), ('at once', 'clients'), table.SIDE,
-    table.RATE, *table.BY_STOCK, ('mean ms', 'ms', '{:.2f}'),
+    'format', ('request', 'what'), 'clients', table.SIDE,
+    table.RATE, *table.RATIO, ('mean ms', 'ms', '{:.2f}'),
     *table.times(), table.RUNS,
 )  # fmt: skip

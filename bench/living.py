@@ -121,8 +121,8 @@ class Cloud:
 
 #: The points as a table.
 text = table.of_sides(
-    ('writes', 'case'), ('asked', 'pace'), table.SIDE,
-    ('done/s', 'written', table.rate), table.RATE, *table.BY_STOCK,
+    ('writes', 'case'), 'pace', table.SIDE,
+    ('done/s', 'written', table.rate), table.RATE, *table.RATIO,
     ('of quiet', 'of_own_0', table.percent),
     ('spread', 'of_own_0_spread', table.percents),
     ('p99 ms', 'p99', '{:.1f}'), ('round ms', 'write_p50', '{:.0f}'),

@@ -135,7 +135,7 @@ def _lost(shares):
 
 #: The points as a table.
 text = table.of_sides(
-    ('asked/s', 'asked'), table.SIDE, ('revoked/s', 'revoked', '{:.1f}'),
+    ('target/s', 'asked'), table.SIDE, ('revoked/s', 'revoked', '{:.1f}'),
     ('validated/s', 'rate', '{:.1f}'), ('loss', 'loss', table.percent),
     ('spread', 'of_own_0_spread', _lost), ('work', 'work', table.percent),
     *table.times(), ('revoke p99 ms', 'revoke_p99', '{:.0f}'),

@@ -161,7 +161,7 @@ def _of_tokens(pairs):
 text = table.of_sides(
     ('cache', 'case'), ('ms', 'delay'), table.SIDE,
     ('median s', lambda point, side: _seconds(point[side]['median'])),
-    ('most s', lambda point, side: _seconds(point[side]['most'])),
+    ('maximum s', lambda point, side: _seconds(point[side]['most'])),
     ('DELETE s', 'revoking', '{:.2f}'), ('tokens', 'tokens', '{}'),
 )  # fmt: skip
 

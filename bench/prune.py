@@ -194,7 +194,7 @@ def prune(side, part):
         finally:
             child.stop(process)
         output.seek(0)
-        lines = output.read().strip().splitlines() or ['it said nothing']
+        lines = output.read().strip().splitlines() or ['no output']
     # 1 says that rows were deleted.
     if process.returncode != 1:
         raise errors.Error(f'revocation_prune: {lines[-1]}')
@@ -242,7 +242,7 @@ def text(found):
         _latencies(latencies),
         '',
         table.render(head, rows),
-        f'p99 while pruning, of the quiet one: {pruning["p99_ratio"]:.2f}',
+        f'ratio of p99 with pruning and without: {pruning["p99_ratio"]:.2f}',
         f'{pruning["lock_waits"]} lock waits, '
         f'{pruning["deadlocks"]} deadlocks; longest wait since the start: '
         f'{pruning["longest_lock_wait"]}',

@@ -203,9 +203,9 @@ def points(found):
 
 #: The points as a table.
 text = table.of_sides(
-    ('load', 'kind'), 'cache', table.SIDE, table.RATE, *table.BY_STOCK,
+    ('load', 'kind'), 'cache', table.SIDE, table.RATE, *table.RATIO,
     *table.times('{:.1f}', ('p50', 'p95', 'p99')),
     ('CPU ms', 'cpu', '{:.1f}'), ('S3/s', 's3', table.rate),
-    ('left', 'of_alone', table.percent),
+    ('of alone', 'of_alone', table.percent),
     table.RUNS,
 )  # fmt: skip

@@ -25,7 +25,7 @@ from bench import table
 from patchset import environment
 from patchset import errors
 
-TITLE = 'Complete scenarios, with a nearby and a distant database'
+TITLE = 'Rally scenarios, with and without a delay to the database'
 
 SCENARIOS = (
     'authenticate_user_and_validate_token',
@@ -193,6 +193,6 @@ def points(found):
 #: The points as a table.
 text = table.of_sides(
     'database', ('delay ms', 'delay'), 'scenario', table.SIDE, table.RATE,
-    *table.BY_STOCK, *table.times(), ('failed', 'failed', '{}'),
+    *table.RATIO, *table.times(), ('failed', 'failed', '{}'),
     ('reads', 'reads', table.percent), table.RUNS,
 )  # fmt: skip

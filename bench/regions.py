@@ -254,7 +254,7 @@ def distribution(measured):
 #: The points as a table.
 text = table.of_sides(
     'nodes', 'database', ('delays', 'case'), ('ms', 'delay'), 'load',
-    'request', table.SIDE, table.RATE, *table.BY_STOCK,
+    'request', table.SIDE, table.RATE, *table.RATIO,
     *table.times('{:.1f}', ('mean', 'deviation', 'p95')),
     ('failed', 'failed', table.percent), table.RUNS,
 )  # fmt: skip

@@ -279,7 +279,7 @@ def _processes(count):
 
 #: The points as a table.
 text = table.of_sides(
-    'case', 'where', 'load', table.SIDE, table.RATE, *table.BY_STOCK,
+    'case', 'where', 'load', table.SIDE, table.RATE, *table.RATIO,
     *table.times('{:.1f}'), *((name, name, '{:.1f}') for name in TRAFFIC),
     ('refused s', 'refused', '{:.2f}'), table.RUNS,
 )  # fmt: skip

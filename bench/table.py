@@ -95,7 +95,7 @@ def _is_compared(point, side):
 #: Columns that several tables have.
 SIDE = ('side', lambda point, side: side)
 RATE = ('1/s', 'rate', rate)
-BY_STOCK = (('by stock', _ratio), ('spread', _ratio_spread))
+RATIO = (('ratio', _ratio), ('spread', _ratio_spread))
 RUNS = ('runs', 'repeats', '{}')
 
 

@@ -138,8 +138,8 @@ def traffic(before, after, requests):
 
 #: The points as a table.
 text = table.of_sides(
-    'cache', ('request', 'what'), ('at once', 'clients'), table.SIDE,
-    table.RATE, *table.BY_STOCK, *table.times(),
+    'cache', ('request', 'what'), 'clients', table.SIDE,
+    table.RATE, *table.RATIO, *table.times(),
     ('gets', 'gets', '{:.1f}'), ('sets', 'sets', '{:.1f}'),
     ('KiB', 'bytes', lambda count: f'{count / 1024:.1f}'), table.RUNS,
 )  # fmt: skip

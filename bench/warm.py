@@ -77,6 +77,6 @@ def measure(side, token, name, seconds):
 
 #: The points as a table.
 text = table.of_sides(
-    'load', 'endpoints', table.SIDE, table.RATE, *table.BY_STOCK,
+    'load', 'endpoints', table.SIDE, table.RATE, *table.RATIO,
     *table.times('{:.1f}'), table.RUNS,
 )  # fmt: skip

@@ -21,7 +21,7 @@ class TableTestCase(testtools.TestCase):
     def test_a_line_for_each_side(self):
         text = table.of_sides(
             'load', ('size', 'endpoints'), table.SIDE, table.RATE,
-            *table.BY_STOCK, ('late', 'refused', '{:.1f}'),
+            *table.RATIO, ('late', 'refused', '{:.1f}'),
             ('twice', lambda point, side: 2 * point[side]['rate']),
         )  # fmt: skip
         point = {
