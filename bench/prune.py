@@ -18,7 +18,7 @@ from bench import events
 from bench import load
 from bench import memory
 from bench import rig
-from bench import steal
+from bench import steal_time
 from bench import table
 from bench import writing
 from patchset import child
@@ -150,7 +150,7 @@ def beside_load(side, rows, seconds):
             return load.during(side.url, requests, seconds, CLIENTS).measure()
 
     def part(words):
-        one = steal.calm(validate)
+        one = steal_time.measure_undisturbed(validate)
         progress.step(f'{words}: p99 {one["p99"]} ms')
         return one
 

@@ -12,7 +12,7 @@ from bench import cloud
 from bench import experiments
 from bench import machine
 from bench import plan
-from bench import steal
+from bench import steal_time
 from patchset import child
 from patchset import environment
 from patchset import errors
@@ -133,9 +133,9 @@ def measure(pin, name, args):
         'command': command(name, args),
         'load_average': os.getloadavg()[0],
     }
-    with steal.Watch() as watch:
+    with steal_time.Meter() as meter:
         points = experiments.ALL[name].run(chosen)
-    result.update(steal=round(watch.share, 3), points=points)
+    result.update(steal=round(meter.share, 3), points=points)
     words = [name, pin.release, chosen.scale, *chosen.databases]
     words += [f'{args.nodes}nodes'] if args.nodes else []
     words += [f'{delay}ms' for delay in chosen.delays]

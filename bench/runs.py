@@ -2,7 +2,7 @@
 
 """What an experiment has measured: several runs of each side."""
 
-from bench import steal
+from bench import steal_time
 from bench import summary
 from bench import table
 from patchset import progress
@@ -29,7 +29,9 @@ class Runs:
         :param function: called with the arguments; returns a dict with at
             least ``rate``, ``p50`` and ``p99``
         """
-        self.add(side, about, steal.calm(function, *arguments))
+        self.add(
+            side, about, steal_time.measure_undisturbed(function, *arguments)
+        )
 
     def add(self, side, about, run):
         """Add a run of a side, and show its rate."""

@@ -11,7 +11,7 @@ from bench import middleware
 from bench import population
 from bench import rig
 from bench import runs
-from bench import steal
+from bench import steal_time
 from bench import table
 from bench import tokens
 from patchset import progress
@@ -133,7 +133,7 @@ class Experiment:
             return {'loads': list(function(*arguments))}
 
         for _ in range(REPEATS):
-            found = steal.calm(one)
+            found = steal_time.measure_undisturbed(one)
             for about, of_sides in found['loads']:
                 for side, run in of_sides.items():
                     run['steal'] = found['steal']

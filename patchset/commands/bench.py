@@ -49,10 +49,10 @@ import pathlib
 import sys
 
 from bench import client
+from bench import comparison
 from bench import databases
 from bench import events
 from bench import experiments
-from bench import repeated
 from bench import runner
 from patchset import arguments
 from patchset import errors
@@ -261,7 +261,7 @@ def compare(folder, other):
 
     :raises patchset.errors.Error: they have no results in common
     """
-    rows = repeated.compare(folder, other)
+    rows = comparison.compare(folder, other)
     if not rows:
         raise errors.Error(f'{folder} and {other} have no ratio in common')
-    progress.say(repeated.text(rows))
+    progress.say(comparison.text(rows))

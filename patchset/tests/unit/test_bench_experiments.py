@@ -25,7 +25,7 @@ from bench import rig
 from bench import rotation
 from bench import rounds
 from bench import s3
-from bench import steal
+from bench import steal_time
 from bench import tokens
 from bench import warm
 from bench import writing
@@ -77,7 +77,7 @@ class ExperimentsTestCase(testtools.TestCase):
         for name in ('STEADY', 'OWN'):
             kinds = dict.fromkeys(getattr(rounds, name), lambda *_: [])
             self.patch(rounds, name, kinds)
-        self.patch(steal, '_MUCH', 1)
+        self.patch(steal_time, '_LIMIT', 1)
 
     @contextlib.contextmanager
     def both(self, plan, options=None):

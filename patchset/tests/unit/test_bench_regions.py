@@ -16,7 +16,7 @@ from bench import population
 from bench import rally
 from bench import rally_client
 from bench import regions
-from bench import steal
+from bench import steal_time
 from patchset import errors
 from patchset.tests.unit import test_commands
 
@@ -52,7 +52,7 @@ class RegionsTestCase(testtools.TestCase):
                 'restore',
                 lambda side, _: self.cleaned.append(side),
             ),
-            (steal, '_MUCH', 1),
+            (steal_time, '_LIMIT', 1),
         ):
             self.patch(where, name, value)
         self.patch(regions, 'started', self.started)

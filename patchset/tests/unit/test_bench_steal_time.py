@@ -2,7 +2,7 @@
 
 import testtools
 
-from bench import steal
+from bench import steal_time
 from patchset import errors
 
 # Of four seconds on two processors.
@@ -11,26 +11,26 @@ _BEFORE = 'cpu  100 10 50 9000 30 2 8 500 5 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n'
 
 class ShareTestCase(testtools.TestCase):
     def test_spent(self):
-        tick = steal._TICK
-        busy, stolen = steal.spent(_BEFORE)
+        tick = steal_time._TICK
+        busy, stolen = steal_time.cpu_seconds(_BEFORE)
         self.assertAlmostEqual(170 * tick, busy)
         self.assertAlmostEqual(500 * tick, stolen)
 
     def test_all_processors_were_wanted(self):
-        self.assertAlmostEqual(0.25, steal.share(6, 2, 4))
+        self.assertAlmostEqual(0.25, steal_time.share(6, 2, 4))
 
     def test_one_was_wanted_at_a_time(self):
         # The other one idled; each second that was stolen was waited for.
-        self.assertAlmostEqual(0.5, steal.share(2, 2, 4))
+        self.assertAlmostEqual(0.5, steal_time.share(2, 2, 4))
 
     def test_the_answer_came_from_elsewhere(self):
-        self.assertAlmostEqual(0.1, steal.share(0.5, 0.4, 4))
+        self.assertAlmostEqual(0.1, steal_time.share(0.5, 0.4, 4))
 
     def test_no_time(self):
-        self.assertEqual(0, steal.share(0, 0, 0))
+        self.assertEqual(0, steal_time.share(0, 0, 0))
 
 
-class CalmTestCase(testtools.TestCase):
+class UndisturbedTestCase(testtools.TestCase):
     """Slices from each of which some of the time is stolen."""
 
     def measure(self, *slices):
@@ -41,7 +41,7 @@ class CalmTestCase(testtools.TestCase):
         numbers = iter(slices)
         done = []
 
-        class Watch:
+        class Meter:
             def __enter__(self):
                 self.share = 0
                 return self
@@ -55,8 +55,8 @@ class CalmTestCase(testtools.TestCase):
                 raise errors.Error('no answer')
             return {'rate': len(done)}
 
-        self.patch(steal, 'Watch', Watch)
-        return steal.calm(one), len(done)
+        self.patch(steal_time, 'Meter', Meter)
+        return steal_time.measure_undisturbed(one), len(done)
 
     def test_once_where_little_is_stolen(self):
         self.assertEqual(

@@ -6,7 +6,7 @@ import pathlib
 import fixtures
 import testtools
 
-from bench import repeated
+from bench import comparison
 from patchset import errors
 from patchset.commands import bench
 from patchset.tests.unit import test_commands
@@ -24,8 +24,8 @@ class RatiosTestCase(testtools.TestCase):
         point = {'load': 'rescope', 'endpoints': 300}
         points = [{**point, **_point(3.5, stock=0.2, patched=0.9)}]
         self.assertEqual(
-            {('load rescope endpoints 300', 'by stock'): 3.5},
-            repeated.ratios({'points': points}),
+            {('load rescope endpoints 300', 'both'): 3.5},
+            comparison.ratios({'points': points}),
         )
 
     def test_sides_by_themselves(self):
@@ -36,7 +36,7 @@ class RatiosTestCase(testtools.TestCase):
         ]
         self.assertEqual(
             {('events 10', 'stock'): 0.2, ('events 10', 'patched'): 0.9},
-            repeated.ratios({'points': points}),
+            comparison.ratios({'points': points}),
         )
 
     def test_stock_is_no_ratio_of_itself(self):
@@ -47,7 +47,7 @@ class RatiosTestCase(testtools.TestCase):
         }
         self.assertEqual(
             {('kind s3tokens', 'patched'): 3.7},
-            repeated.ratios({'points': [point]}),
+            comparison.ratios({'points': [point]}),
         )
 
 
@@ -72,9 +72,9 @@ class CompareTestCase(testtools.TestCase):
         self.put(0, 'tokens', create=1.2, validate=20)
         self.put(1, 'tokens', create=1.3)
         self.put(0, 'rally', users=1.5)
-        rows = repeated.compare(*self.folders)
+        rows = comparison.compare(*self.folders)
         self.assertEqual(
-            [('tokens', 'what create', 'by stock', 1.2, 1.3, 0)], rows
+            [('tokens', 'what create', 'both', 1.2, 1.3, 0)], rows
         )
 
     def test_text(self):
@@ -82,7 +82,7 @@ class CompareTestCase(testtools.TestCase):
         self.put(1, 'tokens', create=1.2, validate=18)
         self.put(0, 's3', steal=0.3, ec2tokens=2)
         self.put(1, 's3', steal=0.01, ec2tokens=2)
-        lines = repeated.text(repeated.compare(*self.folders)).splitlines()
+        lines = comparison.text(comparison.compare(*self.folders)).splitlines()
         for number, pattern in enumerate(
             (
                 r' what create .* 1.00 +1.20 +20% +0%$',
@@ -99,8 +99,8 @@ class CompareTestCase(testtools.TestCase):
         )
 
     def test_nothing_is_far_from_something(self):
-        self.assertEqual(float('inf'), repeated.apart(0, 0.1))
-        self.assertEqual(0, repeated.apart(0, 0))
+        self.assertEqual(float('inf'), comparison.difference(0, 0.1))
+        self.assertEqual(0, comparison.difference(0, 0))
 
     def test_nothing_in_common(self):
         self.put(0, 'tokens', create=1)
