@@ -7,15 +7,15 @@ Each point is a slice of time. The first one is that at the full rate.
 
 import statistics
 
+from bench import background
 from bench import events
 from bench import load
 from bench import memory
 from bench import population
 from bench import rig
-from bench import rounds
 from bench import runs
 from bench import table
-from bench import writing
+from bench import writes
 from patchset import progress
 
 TITLE = 'Response times and memory under sustained load'
@@ -27,7 +27,7 @@ SECONDS = {'small': 15, 'full': 60}  # of a slice
 TOKENS, USERS, CLIENTS = 500, 20, 16
 SHARE = 0.7
 _EXPIRED = 4  # events per second
-_WRITES = (*rounds.STEADY.values(), rounds.token)
+_WRITES = (*writes.AT_RATE.values(), writes.token)
 _MIB = 2**20
 # No token expires meanwhile.
 _OPTIONS = {'token': {'expiration': 4 * 60 * 60}}
@@ -42,37 +42,36 @@ def run(plan):
             progress.step(f'{side.name}: {TOKENS} tokens')
             requests = population.validations(side.keystone, USERS, TOKENS)
             (writer,) = population.accounts(side.keystone, 1)
-            writes = [make(side.keystone, writer) for make in _WRITES]
-            full = measure(side, requests, writes, seconds)
-            found.add(side, (0,), full)
-            rate = SHARE * full['rate']
-            for number in range(1, 1 + SLICES[plan.scale][side.name]):
-                one = measure(side, requests, writes, seconds, rate)
-                found.add(side, (number,), one)
+            rounds = [make(side.keystone, writer) for make in _WRITES]
+            rate = 0
+            for number in range(1 + SLICES[plan.scale][side.name]):
+                run = measure(side, requests, rounds, seconds, rate)
+                found.add(side, (number,), run)
+                rate = rate or SHARE * run['rate']
     return found.points(medians=('pss', 'written'))
 
 
-def measure(side, requests, writes, seconds, rate=0) -> dict:
+def measure(side, requests, rounds, seconds, rate=0) -> dict:
     """One slice of time.
 
     :param requests: validations, see :mod:`bench.load`
-    :param writes: what the functions of :mod:`bench.rounds` gave
-    :param rate: validations per second; 0 is as many as are answered
+    :param rounds: results of the functions of :mod:`bench.writes`
+    :param rate: validations per second; 0 is the maximum
     :returns: dict with what :meth:`bench.load.Answers.measure` gives,
         ``written`` (rounds per second), and ``pss`` (MiB of a process)
     """
 
-    def write(keystone):
-        for one in writes:
-            one(keystone)
+    def write():
+        for send_round in rounds:
+            send_round()
 
     events.add_expired(side, _EXPIRED * seconds)
-    with writing.writing(side.keystone, write, seconds, rate=1) as answer:
-        found = load.during(side.url, requests, seconds, CLIENTS, rate)
+    with background.writes(write, seconds, rate=1) as written:
+        answers = load.during(side.url, requests, seconds, CLIENTS, rate)
     size = statistics.mean(memory.of_workers(side)['pss'])
     return {
-        **found.measure(),
-        'written': answer['rate'],
+        **answers.measure(),
+        'written': written['rate'],
         'pss': round(size / _MIB, 2),
     }
 

@@ -2,32 +2,32 @@
 
 """Validations during unrelated writes, as in a cloud in use.
 
-The writes are those of :mod:`bench.rounds`: at a steady pace, or in a loop by
-one ordinary user. Two clients validate, one beside a loop, so that each has a
-process of its own and the rest is what the writes cost. The rate is compared
-with the side's own rate without writes, from a slice of the same round, and
-with stock's rate from the slice before or after it.
+The writes are those of :mod:`bench.writes`: at a constant rate, or in a loop
+by one ordinary user. Two clients validate, or one during a loop, so that each
+client has a process of its own and the rest is the cost of the writes. The
+rate is compared with the side's own rate without writes, from a slice of the
+same round, and with stock's rate from the slice before or after it.
 """
 
+from bench import background
 from bench import load
 from bench import population
 from bench import rig
-from bench import rounds
 from bench import runs
 from bench import table
-from bench import writing
+from bench import writes
 from patchset import progress
 
 TITLE = 'Cost of unrelated writes for validations'
-CASES = (*rounds.STEADY, *rounds.OWN)
+CASES = (*writes.AT_RATE, *writes.IN_LOOP)
 PACES = {'small': (5,), 'full': (0.2, 1, 5)}  # rounds per second
 LOOP = 'loop'  # the pace of those of one user's own
 QUIET = 'quiet'
 SECONDS = {'small': 1, 'full': 2}  # of a slice
 REPEATS = {'small': 1, 'full': 3}
 TOKENS, USERS, CLIENTS = 50, 20, 2
-# Beside a loop, which is a client as well.
-_BESIDE_LOOP = 1
+# The loop is a client as well.
+_DURING_LOOP = 1
 _WARM = 2  # validations of each token
 
 
@@ -60,7 +60,7 @@ def points(found):
 
 def paces_of(case, plan):
     """The paces of a case: rounds per second, or :data:`LOOP`."""
-    if case in rounds.OWN:
+    if case in writes.IN_LOOP:
         return (LOOP,)
     return plan.rates or PACES[plan.scale]
 
@@ -96,23 +96,23 @@ class Cloud:
             a round) and ``writer_cpu`` (processor seconds per second)
         """
         load.once([self._side.url], _WARM * self._requests, CLIENTS)
-        answer = writing.NONE
-        clients = _BESIDE_LOOP if case in rounds.OWN else CLIENTS
+        written = background.NO_WRITES
+        clients = _DURING_LOOP if case in writes.IN_LOOP else CLIENTS
         if pace == QUIET:
-            found = self._validate(seconds, clients)
+            answers = self._validate(seconds, clients)
         else:
             rate = None if pace == LOOP else pace
             if rate:
                 seconds = max(seconds, round(1 / rate))
-            make = {**rounds.STEADY, **rounds.OWN}[case]
+            make = {**writes.AT_RATE, **writes.IN_LOOP}[case]
             write = make(self._admin, self._writers[case])
-            with writing.writing(self._admin, write, seconds, rate) as answer:
-                found = self._validate(seconds, clients)
+            with background.writes(write, seconds, rate) as written:
+                answers = self._validate(seconds, clients)
         return {
-            **found.measure(),
-            'written': answer['rate'],
-            'write_p50': answer['p50'],
-            'writer_cpu': answer['cpu'],
+            **answers.measure(),
+            'written': written['rate'],
+            'write_p50': written['p50'],
+            'writer_cpu': written['cpu'],
         }
 
     def _validate(self, seconds, clients):

@@ -12,12 +12,12 @@ are validated once. Events that are recorded in a slice stay until its end.
 
 import statistics
 
+from bench import background
 from bench import client
 from bench import load
 from bench import rig
 from bench import runs
 from bench import table
-from bench import writing
 
 TITLE = 'Cost of revocations for tokens that are not revoked'
 # Revocations per second; each is compared with none.
@@ -78,7 +78,7 @@ def measure(side, requests, rate, seconds):
     """
     side.forget_events()
     load.exactly(side.url, requests * 3, CLIENTS)
-    with writing.revoking(side.keystone, rate, seconds) as revoked:
+    with background.revocations(side.keystone, rate, seconds) as revoked:
         validated = load.during(side.url, requests, seconds, CLIENTS)
     # What the clients no longer wait for is not left to the other side.
     load.exactly(side.url, requests, CLIENTS)

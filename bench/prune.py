@@ -13,6 +13,7 @@ import statistics
 import tempfile
 import time
 
+from bench import background
 from bench import client
 from bench import events
 from bench import load
@@ -20,7 +21,6 @@ from bench import memory
 from bench import rig
 from bench import steal_time
 from bench import table
-from bench import writing
 from patchset import child
 from patchset import errors
 from patchset import progress
@@ -146,7 +146,7 @@ def beside_load(side, rows, seconds):
     load.exactly(side.url, requests * 3, CLIENTS)
 
     def validate():
-        with writing.revoking(side.keystone, RATE, seconds):
+        with background.revocations(side.keystone, RATE, seconds):
             return load.during(side.url, requests, seconds, CLIENTS).measure()
 
     def part(words):

@@ -5,12 +5,12 @@
 In a second, these are more than any client requests twice.
 """
 
+from bench import background
 from bench import client
 from bench import load
 from bench import rig
 from bench import runs
 from bench import table
-from bench import writing
 from patchset import progress
 
 TITLE = 'Validation of many tokens during changes'
@@ -65,12 +65,12 @@ def measure(side, tokens, name, seconds):
         return validate(side, tokens, seconds)
     caller = client.token(side.keystone)
 
-    def create(keystone):
-        client.create_project(keystone, caller)
+    def create():
+        client.create_project(side.keystone, caller)
 
     with (
-        writing.revoking(side.keystone, REVOKED, seconds),
-        writing.writing(side.keystone, create, seconds, rate=1),
+        background.revocations(side.keystone, REVOKED, seconds),
+        background.writes(create, seconds, rate=1),
     ):
         return validate(side, tokens, seconds)
 

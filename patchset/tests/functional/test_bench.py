@@ -14,13 +14,13 @@ import urllib.request
 import fixtures
 import testtools
 
+from bench import background
 from bench import client
 from bench import middleware
 from bench import plan
 from bench import population
 from bench import rig
-from bench import rounds
-from bench import writing
+from bench import writes
 from patchset import assemble
 from patchset import child
 from patchset import deployment
@@ -154,11 +154,11 @@ class AgainstTestCase(testtools.TestCase):
     def test_rounds_of_writes_leave_nothing(self):
         (user,) = population.accounts(self.keystone, 1)
         before = self.counted()
-        for name, make in {**rounds.STEADY, **rounds.OWN}.items():
-            steps = make(self.keystone, user)
-            with writing.writing(self.keystone, steps, 0.1) as answer:
-                self.assertEqual({}, answer)
-            self.assertGreater(answer['done'], 0, name)
+        for name, make in {**writes.AT_RATE, **writes.IN_LOOP}.items():
+            write = make(self.keystone, user)
+            with background.writes(write, 0.1) as written:
+                self.assertEqual({}, written)
+            self.assertGreater(written['done'], 0, name)
         self.assertEqual(before, self.counted())
         client.token(user)  # with the password of before
 

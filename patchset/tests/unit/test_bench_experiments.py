@@ -8,6 +8,7 @@ from unittest import mock
 
 import testtools
 
+from bench import background
 from bench import catalog
 from bench import client
 from bench import endurance
@@ -23,12 +24,11 @@ from bench import radosgw
 from bench import revocations
 from bench import rig
 from bench import rotation
-from bench import rounds
 from bench import s3
 from bench import steal_time
 from bench import tokens
 from bench import warm
-from bench import writing
+from bench import writes
 
 _ADMIN = {
     'user': {'id': 'user'},
@@ -73,10 +73,10 @@ class ExperimentsTestCase(testtools.TestCase):
         ):
             self.patch(client, name, function)
         self.patch(population, 'accounts', self.accounts)
-        self.patch(writing, 'writing', self.writing)
-        for name in ('STEADY', 'OWN'):
-            kinds = dict.fromkeys(getattr(rounds, name), lambda *_: [])
-            self.patch(rounds, name, kinds)
+        self.patch(background, 'writes', self.writes)
+        for name in ('AT_RATE', 'IN_LOOP'):
+            kinds = dict.fromkeys(getattr(writes, name), lambda *_: [])
+            self.patch(writes, name, kinds)
         self.patch(steal_time, '_LIMIT', 1)
 
     @contextlib.contextmanager
@@ -87,7 +87,7 @@ class ExperimentsTestCase(testtools.TestCase):
         return [mock.MagicMock() for _ in range(count)]
 
     @contextlib.contextmanager
-    def writing(self, *_, **more):
+    def writes(self, *_, **more):
         yield dict(_WRITTEN)
 
     def answers(self, urls, *_):
