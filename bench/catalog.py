@@ -68,7 +68,7 @@ def fill(side, size, projects):
     """
     population.fill_catalog(side, size)
     token = client.token(side.keystone)
-    own = client.about(side.keystone, token)['project']['id']
+    own = client.token_data(side.keystone, token)['project']['id']
     # Each process reads the catalog.
     requests = load.validations([token]) * CLIENTS * _WARM
     load.exactly(side.url, requests, CLIENTS)
@@ -85,7 +85,7 @@ def measure(side, name, token, project_id, seconds):
     """One slice of time of a load, see :meth:`bench.load.Answers.measure`."""
     requests = load.validations([token])
     if name == 'rescope':
-        requests = [('', '', client.rescoping(token, project_id))]
+        requests = [('', '', client.rescope_body(token, project_id))]
     return load.during(side.url, requests, seconds, CLIENTS).measure()
 
 

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Requests that set up an experiment."""
+"""Requests that set up an experiment.
+
+The parameter ``keystone`` is a :class:`patchset.deployment.Deployment`, or
+anything else with ``url`` and ``credentials``; ``caller`` is the token with
+which a request is sent.
+"""
 
 import concurrent.futures
 import functools
@@ -15,57 +20,47 @@ import uuid
 from bench import credentials
 from patchset import errors
 
-_AT_ONCE = 4
+_THREADS = 4
 
 
 def milliseconds(function, *arguments) -> float:
-    """How long a call takes."""
+    """Duration of a call."""
     start = time.monotonic()
     function(*arguments)
     return 1000 * (time.monotonic() - start)
 
 
-def login(keystone) -> str:
-    """Body of a request for a token.
-
-    :param keystone: a :class:`patchset.deployment.Deployment`, or anything
-        else that has its ``url`` and ``credentials``
-    """
-    return json.dumps(credentials.login(keystone.credentials))
-
-
-def token(keystone):
-    """Have a token of its account issued."""
-    return _issued(keystone, login(keystone))
-
-
-def of_each(function, things, at_once=_AT_ONCE) -> list:
-    """What a function gives for each thing, called a few times at once.
+def map_concurrently(function, items, threads=_THREADS) -> list:
+    """Results of a function for each item, with some calls at a time.
 
     A process that the function starts has to end with it, as its thread does.
     """
-    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-        return list(pool.map(function, things))
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(function, items))
 
 
-def several(function, count):
-    """Call a function without arguments several times concurrently.
+def call_concurrently(function, count) -> list:
+    """Results of ``count`` calls without arguments, some at a time."""
+    return map_concurrently(lambda _: function(), range(count))
 
-    :returns: list of ``count`` results
-    """
-    return of_each(lambda _: function(), range(count))
+
+def login_body(keystone) -> str:
+    """Body of a request for a token of its account."""
+    return json.dumps(credentials.login_body(keystone.credentials))
+
+
+def token(keystone):
+    """Issue a token for its account."""
+    return _issue(keystone, login_body(keystone))
 
 
 def tokens(keystone, count):
-    """Have several tokens of its account issued, a few at once."""
-    return several(lambda: token(keystone), count)
+    """Issue several tokens for its account: a list."""
+    return call_concurrently(lambda: token(keystone), count)
 
 
-def rescoping(subject, project_id) -> str:
-    """Body of a request for a token of a project, in exchange for another.
-
-    :param subject: a token
-    """
+def rescope_body(subject, project_id) -> str:
+    """Body of a request that exchanges a token for one of a project."""
     body = {
         'auth': {
             'identity': {'methods': ['token'], 'token': {'id': subject}},
@@ -77,87 +72,34 @@ def rescoping(subject, project_id) -> str:
 
 def rescope(keystone, subject, project_id):
     """Exchange a token for one of a project."""
-    return _issued(keystone, rescoping(subject, project_id))
+    return _issue(keystone, rescope_body(subject, project_id))
 
 
-def _issued(keystone, body):
+def _issue(keystone, body):
     headers, _ = request('POST', keystone, '/auth/tokens', body=body)
     return headers['X-Subject-Token']
 
 
-def exchanged(keystone, count):
-    """Have a token issued, and exchanged for others of its project.
+def rescoped_tokens(keystone, count):
+    """Issue a token, and exchange it for others of the same project.
 
     :returns: list of ``count`` tokens
     """
     first = token(keystone)
-    project_id = about(keystone, first)['project']['id']
+    project_id = token_data(keystone, first)['project']['id']
     return [
         first,
-        *several(lambda: rescope(keystone, first, project_id), count - 1),
+        *call_concurrently(
+            lambda: rescope(keystone, first, project_id), count - 1
+        ),
     ]
 
 
-def create(keystone, caller, path, body):
-    """Create something.
-
-    :param caller: a token
-    :param path: of the collection, below ``/v3``
-    :param body: {kind: {attribute: value}}
-    :returns: what Keystone says of it: a dict
-    """
-    _, content = request('POST', keystone, path, caller, json.dumps(body))
-    (found,) = content.values()
-    return found
-
-
-def create_and_delete(keystone, caller, path, body, key='id'):
-    """Create something, and delete it at once; see :func:`create`.
-
-    :param key: name of the attribute that identifies it
-    """
-    made = create(keystone, caller, path, body)
-    delete(keystone, caller, f'{path}/{made[key]}')
-
-
-def find(keystone, caller, path, query):
-    """What a collection has.
-
-    :param query: {name: value} that narrows it
-    :returns: list of dicts
-    """
-    asked = f'{path}?{urllib.parse.urlencode(query)}'
-    _, content = request('GET', keystone, asked, caller)
-    return content[path.rpartition('/')[2]]
-
-
-def put(keystone, caller, path):
-    """Put something without a body, such as a grant."""
-    request('PUT', keystone, path, caller)
-
-
-def version(keystone):
-    """The version of the API that Keystone says it has."""
-    return request('GET', keystone, '')[1]['version']['id']
-
-
-def delete(keystone, caller, path):
-    """Delete what is at a path."""
-    request('DELETE', keystone, path, caller)
-
-
-def create_project(keystone, caller):
-    """Create a project with a name of its own in the default domain.
-
-    :returns: a dict
-    """
-    return create(keystone, caller, '/projects', named('project'))
-
-
-def named(kind, **attributes) -> dict:
-    """A body of something with a name of its own, in the default domain."""
-    name = uuid.uuid4().hex
-    return {kind: {'name': name, 'domain_id': 'default', **attributes}}
+def token_data(keystone, subject):
+    """Validate a token by itself: the content of the response."""
+    path = '/auth/tokens'
+    _, content = request('GET', keystone, path, subject, subject=subject)
+    return content['token']
 
 
 def revoke(keystone, caller, subject):
@@ -165,18 +107,68 @@ def revoke(keystone, caller, subject):
     request('DELETE', keystone, '/auth/tokens', caller, subject=subject)
 
 
-def access_key(keystone, caller, user_id, project_id):
-    """Have an access key made for a user: (access key, secret)."""
+def version(keystone):
+    """Version of the API, as reported by Keystone."""
+    return request('GET', keystone, '')[1]['version']['id']
+
+
+def create(keystone, caller, path, body):
+    """Create a resource.
+
+    :param path: of the collection, below ``/v3``
+    :param body: {kind: {attribute: value}}
+    :returns: the attributes of the resource
+    """
+    _, content = request('POST', keystone, path, caller, json.dumps(body))
+    (resource,) = content.values()
+    return resource
+
+
+def create_and_delete(keystone, caller, path, body, key='id'):
+    """Create a resource, and delete it immediately; see :func:`create`.
+
+    :param key: name of the attribute that identifies it
+    """
+    resource = create(keystone, caller, path, body)
+    delete(keystone, caller, f'{path}/{resource[key]}')
+
+
+def find(keystone, caller, path, query):
+    """Resources of a collection: a list of dicts.
+
+    :param query: {name: value} of the filters
+    """
+    url = f'{path}?{urllib.parse.urlencode(query)}'
+    _, content = request('GET', keystone, url, caller)
+    return content[path.rpartition('/')[2]]
+
+
+def put(keystone, caller, path):
+    """Send a PUT request without a body, for example for a grant."""
+    request('PUT', keystone, path, caller)
+
+
+def delete(keystone, caller, path):
+    """Delete the resource at a path."""
+    request('DELETE', keystone, path, caller)
+
+
+def named_body(kind, **attributes) -> dict:
+    """Body for a resource with a unique name in the default domain."""
+    name = uuid.uuid4().hex
+    return {kind: {'name': name, 'domain_id': 'default', **attributes}}
+
+
+def create_project(keystone, caller):
+    """Create a project with a unique name in the default domain: a dict."""
+    return create(keystone, caller, '/projects', named_body('project'))
+
+
+def create_access_key(keystone, caller, user_id, project_id):
+    """Create an EC2 credential of a user: (access key, secret)."""
     path = f'/users/{user_id}/credentials/OS-EC2'
-    made = create(keystone, caller, path, {'tenant_id': project_id})
-    return made['access'], made['secret']
-
-
-def about(keystone, subject):
-    """What Keystone says of a token: a dict."""
-    path = '/auth/tokens'
-    _, content = request('GET', keystone, path, subject, subject=subject)
-    return content['token']
+    credential = create(keystone, caller, path, {'tenant_id': project_id})
+    return credential['access'], credential['secret']
 
 
 @functools.cache
@@ -185,31 +177,30 @@ def _context(authority):
 
 
 def request(method, keystone, path, caller=None, body=None, *, subject=None):
-    """Send a request: the headers and the content of its answer.
+    """Send a request.
 
     :param path: below ``/v3``
-    :param caller: the token that asks
     :param body: JSON
-    :param subject: the token that is asked about
-    :returns: headers, and what the content says; None without a content
-    :raises patchset.errors.Error: it was not answered with success
+    :param subject: the token that the request is about
+    :returns: headers and parsed content; None without content
+    :raises patchset.errors.Error: there was no successful response
     """
     tls = None
     if keystone.url.startswith('https:'):
         tls = _context(keystone.credentials.get('OS_CACERT') or None)
     tokens = {'X-Auth-Token': caller, 'X-Subject-Token': subject}
-    question = urllib.request.Request(
+    headers = {name: value for name, value in tokens.items() if value}
+    message = urllib.request.Request(
         f'{keystone.url}{path}',
         data=body.encode() if body else None,
         method=method,
-        headers={name: value for name, value in tokens.items() if value}
-        | {'Content-Type': 'application/json'},
+        headers={'Content-Type': 'application/json', **headers},
     )
     try:
         with urllib.request.urlopen(
-            question, timeout=300, context=tls
-        ) as answer:
-            content = answer.read()
-            return answer.headers, json.loads(content) if content else None
+            message, timeout=300, context=tls
+        ) as response:
+            content = response.read()
+            return response.headers, json.loads(content) if content else None
     except (OSError, http.client.HTTPException) as error:
         raise errors.Error(f'{method} /v3{path}: {error}')

@@ -73,7 +73,7 @@ def account(admin):
     :raises patchset.errors.Error: they cannot be made, or not be removed
     """
     token = client.token(admin)
-    domain = client.about(admin, token)['user']['domain']['id']
+    domain = client.token_data(admin, token)['user']['domain']['id']
     role = _role(admin, token)
     name = f'ks-bench-{secrets.token_hex(4)}'
     progress.step(f'creating the project and the user {name}')

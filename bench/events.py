@@ -113,7 +113,7 @@ def revoked_tokens(keystone, count):
         token = client.token(keystone)
         client.revoke(keystone, token, token)
 
-    client.several(one, count)
+    client.call_concurrently(one, count)
 
 
 def _deleted(path, body, keystone, count):
@@ -123,8 +123,8 @@ def _deleted(path, body, keystone, count):
     :param body: function of what Keystone says of the admin's token
     """
     caller = client.token(keystone)
-    admin = client.about(keystone, caller)
-    client.several(
+    admin = client.token_data(keystone, caller)
+    client.call_concurrently(
         lambda: client.create_and_delete(keystone, caller, path, body(admin)),
         count,
     )
@@ -146,10 +146,10 @@ def _trust(admin):
 MAKERS = {
     ('audit', 'chain'): revoked_tokens,
     ('user',): functools.partial(
-        _deleted, '/users', lambda _: client.named('user')
+        _deleted, '/users', lambda _: client.named_body('user')
     ),
     ('project',): functools.partial(
-        _deleted, '/projects', lambda _: client.named('project')
+        _deleted, '/projects', lambda _: client.named_body('project')
     ),
     ('trust',): functools.partial(_deleted, '/OS-TRUST/trusts', _trust),
 }

@@ -46,7 +46,9 @@ class Gateway:
         """Have the users make access keys: (access key, secret) of each."""
         # One token each: a password takes a while.
         owners = [(one, client.token(one)) for one in self._accounts]
-        return client.of_each(_key, population.in_turn(owners, range(count)))
+        return client.map_concurrently(
+            _key, population.round_robin(owners, count)
+        )
 
     def sign(self, kinds, keys, count, make=False) -> dict:
         """Sign requests, which the keys do in turns.
@@ -90,12 +92,12 @@ class Gateway:
         callers = itertools.cycle(
             client.tokens(keystone, 2 * count if self._is_off else 1)
         )
-        body = client.login(keystone)
+        body = client.login_body(keystone)
         login = '', '', body, 'POST', '/v3/auth/tokens'
-        owners = population.in_turn(self._accounts, self._keys)
+        owners = population.round_robin(self._accounts, len(self._keys))
         keys = list(zip(owners, self._keys, strict=True))
         found = []
-        for owner, (access, secret) in population.in_turn(keys, range(count)):
+        for owner, (access, secret) in population.round_robin(keys, count):
             user = owner.credentials['OS_USER_ID']
             for body, path in (
                 (signing.s3(access, secret).decode(), '/v3/s3tokens'),
@@ -123,7 +125,7 @@ class Gateway:
 def _key(owner):
     account, token = owner
     ids = (account.credentials[f'OS_{one}_ID'] for one in ('USER', 'PROJECT'))
-    return client.access_key(account, token, *ids)
+    return client.create_access_key(account, token, *ids)
 
 
 def _request(kind, path):

@@ -36,7 +36,7 @@ def run(plan):
     found = runs.Runs('case', 'pace')
     with rig.both(plan) as sides:
         progress.step(f'{USERS} users with {TOKENS} tokens on each side')
-        clouds = rig.at_once(Cloud, sides)
+        clouds = rig.for_each_side(Cloud, sides)
         for _ in range(REPEATS[plan.scale]):
             for case in plan.cases or CASES:
                 for side in sides:

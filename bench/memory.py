@@ -79,7 +79,7 @@ def by_tokens(side, kind, numbers, options):
     :returns: iterator of (number, what :func:`of_workers` gives)
     """
     side.forget_events()
-    tokens = client.exchanged(side.keystone, 1 + numbers[-1])
+    tokens = client.rescoped_tokens(side.keystone, 1 + numbers[-1])
     # What the processes needed to issue them is no part of it.
     side.keystone.restart(options)
     # Nor is what the first answer makes a process load.

@@ -9,64 +9,64 @@ from bench import client
 from bench import cloud
 from bench import load
 
-_IN_A_PROJECT = 4
-_OF_A_SERVICE = 15  # endpoints: three interfaces in each of five regions
+_USERS_PER_PROJECT = 4
+_ENDPOINTS_PER_SERVICE = 15  # three interfaces in each of five regions
 
 
-def accounts(keystone, count: int, role: str = 'member') -> list:
-    """Make users that have a role in a project each.
+def accounts(keystone, count: int, role_name: str = 'member') -> list:
+    """Create users with a role on a project each.
 
     :param keystone: anything with ``url`` and the admin's ``credentials``
-    :param role: name of a role that there is
+    :param role_name: name of an existing role
     :returns: list of :class:`bench.cloud.Account`
     """
     caller = client.token(keystone)
-    (found,) = client.find(keystone, caller, '/roles', {'name': role})
-    projects = client.several(
+    (role,) = client.find(keystone, caller, '/roles', {'name': role_name})
+    projects = client.call_concurrently(
         lambda: client.create_project(keystone, caller)['id'],
-        -(-count // _IN_A_PROJECT),
+        -(-count // _USERS_PER_PROJECT),
     )
 
-    def one(project):
+    def create(project):
         name = uuid.uuid4().hex
         return cloud.user(
-            keystone, caller, name, 'default', project, found['id']
+            keystone, caller, name, 'default', project, role['id']
         )
 
-    return client.of_each(one, in_turn(projects, range(count)))
+    return client.map_concurrently(create, round_robin(projects, count))
 
 
 def validations(keystone, users: int, count: int) -> list:
-    """Make users and tokens: a service's requests that validate these.
+    """Create users and tokens: the requests of a service to validate them.
 
-    :param users: how many have tokens in turn
-    :param count: how many tokens there are
+    :param users: number of users
+    :param count: number of tokens
     """
     (service,) = accounts(keystone, 1, 'service')
     subjects = tokens(accounts(keystone, users), count)
     return load.validations(subjects, client.token(service))
 
 
-def in_turn(accounts, others) -> list:
-    """One of the accounts for each of the others, in turn."""
-    return [one for one, _ in zip(itertools.cycle(accounts), others)]
+def round_robin(items, count: int) -> list:
+    """``count`` items, starting again at the first one after the last."""
+    return list(itertools.islice(itertools.cycle(items), count))
 
 
 def tokens(accounts, count: int) -> list:
-    """Have tokens issued by password, to each of the accounts in turn."""
-    return client.of_each(client.token, in_turn(accounts, range(count)))
+    """Issue tokens for passwords, to the accounts by round robin."""
+    return client.map_concurrently(client.token, round_robin(accounts, count))
 
 
 def system_token(keystone) -> str:
-    """Have a token of the admin for the system issued."""
+    """Issue a token of the admin for the system."""
     return _token_of(keystone, OS_SYSTEM_SCOPE='all')
 
 
 def trust_token(keystone) -> str:
-    """Make a user whom the admin trusts, and who has a token for that."""
+    """Create a user and a trust of the admin, and issue a token of it."""
     (trustee,) = accounts(keystone, 1)
     caller = client.token(keystone)
-    admin = client.about(keystone, caller)
+    admin = client.token_data(keystone, caller)
     body = {
         'trustor_user_id': admin['user']['id'],
         'trustee_user_id': trustee.credentials['OS_USER_ID'],
@@ -74,8 +74,10 @@ def trust_token(keystone) -> str:
         'roles': [{'id': role['id']} for role in admin['roles']],
         'impersonation': False,
     }
-    made = client.create(keystone, caller, '/OS-TRUST/trusts', {'trust': body})
-    return _token_of(trustee, OS_TRUST_ID=made['id'])
+    trust = client.create(
+        keystone, caller, '/OS-TRUST/trusts', {'trust': body}
+    )
+    return _token_of(trustee, OS_TRUST_ID=trust['id'])
 
 
 def _token_of(keystone, **variables):
@@ -84,28 +86,28 @@ def _token_of(keystone, **variables):
 
 
 def projects(side, count):
-    """Make projects in which the admin has the role that it has in its own.
+    """Create projects on which the admin has the same role as on its own.
 
-    :returns: list of their ids
+    :returns: list of ids
     """
     keystone = side.keystone
     caller = client.token(keystone)
-    admin = client.about(keystone, caller)
-    found = []
+    admin = client.token_data(keystone, caller)
+    ids = []
     for _ in range(count):
         project = client.create_project(keystone, caller)['id']
         grant = f'users/{admin["user"]["id"]}/roles/{admin["roles"][0]["id"]}'
         client.put(keystone, caller, f'/projects/{project}/{grant}')
-        found.append(project)
-    return found
+        ids.append(project)
+    return ids
 
 
 def fill_catalog(side, count):
     """Replace the catalog by one with ``count`` endpoints.
 
-    Every third URL has the id of the project in it. The cache is emptied.
+    Every third URL contains the id of the project. The cache is flushed.
     """
-    last = -(-count // _OF_A_SERVICE)
+    last = -(-count // _ENDPOINTS_PER_SERVICE)
     side.query(
         'DELETE FROM endpoint; DELETE FROM service; '
         'INSERT IGNORE INTO region (id, description, extra) '
@@ -118,7 +120,7 @@ def fill_catalog(side, count):
         "enabled, extra) SELECT MD5(CONCAT('endpoint', seq)), "
         "ELT(1 + seq MOD 3, 'public', 'internal', 'admin'), "
         "CONCAT('region-', seq DIV 3 MOD 5), "
-        f"MD5(CONCAT('service', 1 + (seq - 1) DIV {_OF_A_SERVICE})), "
+        f"MD5(CONCAT('service', 1 + (seq - 1) DIV {_ENDPOINTS_PER_SERVICE})), "
         "CONCAT('https://service-', seq, '.region.cloud.example.com:8774/v3', "
         "IF(seq DIV 3 MOD 3 = 0, '/%(project_id)s', '')), 1, '{}' "
         f'FROM seq_1_to_{count}'

@@ -27,7 +27,7 @@ CASES = {
 DATABASES = {'small': ('galera',), 'full': ('galera',)}
 DELAYS = {'small': (0, 100), 'full': (0, 100, 300)}  # milliseconds
 TOKENS = {'small': 12, 'full': 60}
-AT_ONCE = 12
+CONCURRENT = 12
 NODES = 3
 LIMIT = 30  # maximum time in seconds to wait for a rejection
 _PAUSE = 0.1  # seconds between two requests to a node
@@ -80,7 +80,7 @@ def measure(running, count):
         :data:`LIMIT`; and the duration of the revocation in seconds
     """
     nodes = running.clients
-    login = credentials.login(running.account)['auth']
+    login = credentials.login_body(running.account)['auth']
     caller = nodes[0].issue(**login)
 
     def one(_):
@@ -97,7 +97,7 @@ def measure(running, count):
         late = refused_after(others, caller, token, answered)
         return late, answered - began
 
-    return client.of_each(one, range(count), AT_ONCE)
+    return client.map_concurrently(one, range(count), CONCURRENT)
 
 
 def refused_after(nodes, caller, token, since):
@@ -119,7 +119,7 @@ def refused_after(nodes, caller, token, since):
             time.sleep(_PAUSE)
         return None
 
-    late = client.of_each(ask, nodes, len(nodes))
+    late = client.map_concurrently(ask, nodes, len(nodes))
     return None if None in late else max(late)
 
 

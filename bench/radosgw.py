@@ -60,9 +60,10 @@ def run(plan):
         gateways.started(sides, CACHES, venv) as servers,
     ):
         progress.step(f'{MANY} access keys for each RadosGW')
-        rig.at_once(lambda side: _prepare(side, servers), sides)
+        rig.for_each_side(lambda side: _prepare(side, servers), sides)
         tokens = {
-            side: client.exchanged(side.keystone, TOKENS) for side in sides
+            side: client.rescoped_tokens(side.keystone, TOKENS)
+            for side in sides
         }
         seconds, repeats = SECONDS[plan.scale], REPEATS[plan.scale]
         loads = [
@@ -156,7 +157,7 @@ def used(text: str) -> float:
 def beside(server, tokens, rate, seconds):
     """Validations without, and then with, those of RadosGW beside them.
 
-    :param tokens: what :func:`bench.client.exchanged` gave
+    :param tokens: what :func:`bench.client.rescoped_tokens` gave
     :param rate: S3 requests per second
     :returns: what :meth:`bench.load.Answers.measure` gives of the latter, and
         as ``alone`` of the former; ``s3`` is the rate that was reached

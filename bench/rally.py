@@ -15,6 +15,7 @@ import collections
 import contextlib
 import dataclasses
 
+from bench import client
 from bench import databases
 from bench import load
 from bench import rally_client
@@ -112,7 +113,7 @@ def processes(plan, venv, sides, number):
         for rally in rallies.values():
             rally.get_ready()
         if not plan.delay:
-            rig.at_once(_warm_up, rallies.values())
+            client.map_concurrently(_warm_up, rallies.values())
         yield rallies
 
 

@@ -160,7 +160,7 @@ def log_in(side):
 
     :raises patchset.errors.Error: an answer was not a success
     """
-    request = '', '', client.login(side.keystone)
+    request = '', '', client.login_body(side.keystone)
     # Of those that wait at once each process takes one, and is busy with it
     # while the rest is taken.
     clients = 2 * side.processes

@@ -108,14 +108,16 @@ class Side(rig.Side):
         """
         if kind == 'create_token':
             return [
-                ('', '', client.login(one))
-                for one in population.in_turn(self._users, range(count))
+                ('', '', client.login_body(one))
+                for one in population.round_robin(self._users, count)
             ]
         if kind == 'validate_token':
             subjects = population.tokens(self._users, count)
             self._validations = [
                 one
-                for caller in client.of_each(client.token, self._services)
+                for caller in client.map_concurrently(
+                    client.token, self._services
+                )
                 for one in load.validations(subjects, caller)
             ]
         return self._validations
@@ -133,7 +135,7 @@ def run(plan):
             started(plan, case) as sides,
             rally.processes(plan, venv, sides, 0) as rallies,
         ):
-            rig.at_once(Side.clean, sides)
+            rig.for_each_side(Side.clean, sides)
             for delay in plan.delays or usual:
                 for side in sides:
                     side.cluster.set_delay(delay)

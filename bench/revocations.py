@@ -46,7 +46,7 @@ def run(plan):
     found = runs.Runs('kind', 'events')
     kept = max(count for count in counts if count <= THROUGH_API)
     with rig.both(plan) as sides:
-        rig.at_once(lambda side: through_api(side, kinds, kept), sides)
+        rig.for_each_side(lambda side: through_api(side, kinds, kept), sides)
         for number in range(repeats):
             for kind in kinds:
                 progress.step(f'round {number + 1} of {repeats}: {kind}')

@@ -80,14 +80,13 @@ def rounds(sides, count, loads):
                 yield one, side
 
 
-def at_once(function, things):
-    """Call a function with each of two things, at the same time.
+def for_each_side(function, sides):
+    """Call a function with both sides concurrently, for example to set up.
 
-    For what is not measured: each has a processor of its own.
-
-    :returns: {thing: what the function gave}
+    :returns: {side: result of the function}
     """
-    return dict(zip(things, client.of_each(function, things), strict=True))
+    results = client.map_concurrently(function, sides)
+    return dict(zip(sides, results, strict=True))
 
 
 @contextlib.contextmanager
@@ -128,8 +127,10 @@ def both(plan, options=None):
             keystone = _keystone(plan, name, place, url, cache.url, options)
             sides.append(Side(name, keystone, database, cache, sql))
         keystones = [side.keystone for side in sides]
-        stack.callback(at_once, lambda one: one.stop(), keystones)
-        at_once(lambda one: one.prepare(), keystones)
+        stack.callback(
+            client.map_concurrently, lambda one: one.stop(), keystones
+        )
+        client.map_concurrently(lambda one: one.prepare(), keystones)
         _start(keystones)
         if control:
             # Later, because creating the schema takes a thousand statements.

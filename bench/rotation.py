@@ -29,8 +29,8 @@ def run(plan):
     found = runs.Runs('kind', 'tokens')
     with rig.both(plan) as sides:
         progress.step(f'{count} tokens on each side, each validated')
-        tokens = rig.at_once(
-            lambda side: client.exchanged(side.keystone, count), sides
+        tokens = rig.for_each_side(
+            lambda side: client.rescoped_tokens(side.keystone, count), sides
         )
         for side in sides:
             meet(side, tokens[side])
@@ -57,7 +57,7 @@ def meet(side, tokens):
 def measure(side, tokens, name, seconds):
     """One slice of time.
 
-    :param tokens: what :func:`bench.client.exchanged` gave
+    :param tokens: what :func:`bench.client.rescoped_tokens` gave
     :param name: one of :data:`LOADS`
     :returns: what :meth:`bench.load.Answers.measure` gives
     """

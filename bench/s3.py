@@ -38,9 +38,12 @@ def run(plan):
 def access_keys(keystone):
     """As many access keys as clients, of the admin: (access key, secret)."""
     caller = client.token(keystone)
-    about = client.about(keystone, caller)
+    about = client.token_data(keystone, caller)
     ids = about['user']['id'], about['project']['id']
-    return [client.access_key(keystone, caller, *ids) for _ in range(CLIENTS)]
+    return [
+        client.create_access_key(keystone, caller, *ids)
+        for _ in range(CLIENTS)
+    ]
 
 
 def measure(side, kind, keys, seconds):
@@ -50,7 +53,7 @@ def measure(side, kind, keys, seconds):
     """
     caller = client.token(side.keystone)
     if kind == SECRET:
-        user = client.about(side.keystone, caller)['user']['id']
+        user = client.token_data(side.keystone, caller)['user']['id']
         path = f'/v3/users/{user}/credentials/OS-EC2'
         requests = [
             (caller, '', '', 'GET', f'{path}/{key}') for key, _ in keys

@@ -141,7 +141,7 @@ class Experiment:
 
     def _both(self, function):
         """What a function gives for each side, at the same time."""
-        return rig.at_once(function, self._sides)
+        return rig.for_each_side(function, self._sides)
 
     def _urls(self):
         return {side: [side.url] for side in self._sides}
@@ -160,10 +160,12 @@ class Experiment:
     def _rescoped(self):
         requests = {}
         for side, (_, subjects) in self._issued(TOKENS, USERS).items():
-            owners = population.in_turn(self._users[side][:USERS], subjects)
+            owners = population.round_robin(
+                self._users[side][:USERS], len(subjects)
+            )
             projects = [one.credentials['OS_PROJECT_ID'] for one in owners]
             requests[side] = [
-                ('', '', client.rescoping(*both))
+                ('', '', client.rescope_body(*both))
                 for both in zip(subjects, projects, strict=True)
             ]
         one = self._load(self._urls(), requests, 1)
@@ -226,7 +228,7 @@ class Experiment:
         """New tokens: {side: (one for each service, those of the users)}."""
         return self._both(
             lambda side: (
-                client.of_each(client.token, self._services[side]),
+                client.map_concurrently(client.token, self._services[side]),
                 population.tokens(
                     self._users[side][:users], counts[self._scale]
                 ),

@@ -92,7 +92,7 @@ def request(side, what) -> list:
     :param what: ``create`` or ``validate``
     """
     if what == 'create':
-        return [('', '', client.login(side.keystone))]
+        return [('', '', client.login_body(side.keystone))]
     return load.validations([client.token(side.keystone)])
 
 

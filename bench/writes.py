@@ -44,7 +44,7 @@ def users(admin, user):
 
 
 def _create_user(keystone, caller):
-    body = client.named('user', password=uuid.uuid4().hex)
+    body = client.named_body('user', password=uuid.uuid4().hex)
     return client.create(keystone, caller, '/users', body)['id']
 
 

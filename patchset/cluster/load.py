@@ -214,7 +214,7 @@ class Load:
 
     def _issue(self):
         """Issue a token for the admin: status and token."""
-        body = credentials.login(self._account)
+        body = credentials.login_body(self._account)
         answer = self._ask(
             'POST', '/auth/tokens', http.client.CREATED, body=body
         )

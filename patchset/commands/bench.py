@@ -224,7 +224,7 @@ def confirm(args):
     :raises patchset.errors.Error: the answer is no
     """
     account = runner.account_of(args)
-    client.login(account)  # fails if anything is missing
+    client.login_body(account)  # fails if anything is missing
     for line in announcement(account, args.experiment, args.scale):
         progress.say(line)
     if not args.yes:

@@ -66,9 +66,11 @@ class SecondNodesTestCase(testtools.TestCase):
                     node = nodes[side]
                     self.assertNotEqual(side.keystone.port, node.port)
                     token = client.token(node)
-                    client.about(side.keystone, token)
+                    client.token_data(side.keystone, token)
                     client.revoke(side.keystone, token, token)
-                    self.assertRaises(errors.Error, client.about, node, token)
+                    self.assertRaises(
+                        errors.Error, client.token_data, node, token
+                    )
                 again = [self.endpoints(side.keystone) for side in sides]
         self.assertEqual(places, again)
 

@@ -58,7 +58,7 @@ class WriterTestCase(test_bench_load.ServerTestCase):
         self.server.answer = {'thing': {'id': 'ab12'}}
 
         def write():
-            body = client.named('thing')
+            body = client.named_body('thing')
             client.create_and_delete(self.keystone, 'me', '/things', body)
 
         result = self.write(write, seconds=1)

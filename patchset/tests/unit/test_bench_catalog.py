@@ -91,7 +91,7 @@ class EndpointsTestCase(testtools.TestCase):
         admin = {'user': {'id': 'me'}, 'roles': [{'id': 'admin'}]}
         for name, function in (
             ('token', lambda keystone: 'token'),
-            ('about', lambda *_: admin),
+            ('token_data', lambda *_: admin),
             ('create_project', lambda *_: {'id': next(names)}),
             ('put', lambda keystone, caller, path: granted.append(path)),
         ):
@@ -103,6 +103,6 @@ class EndpointsTestCase(testtools.TestCase):
 
 class RescopingTestCase(testtools.TestCase):
     def test_body(self):
-        auth = json.loads(client.rescoping('t', 'p'))['auth']
+        auth = json.loads(client.rescope_body('t', 'p'))['auth']
         self.assertEqual({'id': 't'}, auth['identity']['token'])
         self.assertEqual({'project': {'id': 'p'}}, auth['scope'])

@@ -66,10 +66,10 @@ class ExperimentsTestCase(testtools.TestCase):
             ('create', lambda *_: {'id': 'trust'}),
             ('create_project', lambda *_: {'id': 'project'}),
             ('put', lambda *_: None),
-            ('about', lambda *_: _ADMIN),
-            ('login', lambda _: '{}'),
-            ('access_key', lambda *_: ('access', 'secret')),
-            ('exchanged', lambda _, count: ['token'] * count),
+            ('token_data', lambda *_: _ADMIN),
+            ('login_body', lambda _: '{}'),
+            ('create_access_key', lambda *_: ('access', 'secret')),
+            ('rescoped_tokens', lambda _, count: ['token'] * count),
         ):
             self.patch(client, name, function)
         self.patch(population, 'accounts', self.accounts)

@@ -131,7 +131,9 @@ class AskedTestCase(testtools.TestCase):
             )
         )
         self.useFixture(
-            fixtures.MockPatchObject(gateways.client, 'login', lambda _: '{}')
+            fixtures.MockPatchObject(
+                gateways.client, 'login_body', lambda _: '{}'
+            )
         )
         users = [_User('one'), _User('other')]
         side = types.SimpleNamespace(name='stock', keystone=None)

@@ -43,7 +43,7 @@ class RegionsTestCase(testtools.TestCase):
             (population, 'tokens', lambda _, count: ['t'] * count),
             (client, 'token', lambda account: f'of {account}'),
             (client, 'request', self.request),
-            (client, 'login', lambda account: account),
+            (client, 'login_body', lambda account: account),
             (load, 'once', self.once),
             (rally, 'processes', self.rallies),
             (rally_client, 'roles', lambda side: {'admin'}),

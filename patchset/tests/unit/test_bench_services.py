@@ -59,4 +59,4 @@ class PointsTestCase(testtools.TestCase):
 
 class PopulationTestCase(testtools.TestCase):
     def test_accounts_take_turns(self):
-        self.assertEqual(list('abcab'), population.in_turn('abc', range(5)))
+        self.assertEqual(list('abcab'), population.round_robin('abc', 5))
