@@ -16,9 +16,9 @@ import statistics
 from bench import client
 from bench import load
 from bench import population
-from bench import rig
 from bench import runs
 from bench import table
+from bench import testbed
 
 TITLE = 'Effect of the size of the catalog'
 SIZES = {'small': (1, 300), 'full': (1, 100, 300, 1000)}
@@ -34,7 +34,7 @@ _WARM = 10  # requests of each client
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     found, first = new_runs(SIZES[plan.scale]), {}
-    with rig.both(plan) as sides:
+    with testbed.both(plan) as sides:
         projects = {
             side: population.projects(side, PROJECTS[plan.scale])
             for side in sides
@@ -45,7 +45,9 @@ def run(plan):
                 for side in sides:
                     clouds[side], times = fill(side, size, projects[side])
                     first.setdefault((side.name, size), []).append(times)
-                for name, side in rig.rounds(sides, SLICES[plan.scale], LOADS):
+                for name, side in testbed.rounds(
+                    sides, SLICES[plan.scale], LOADS
+                ):
                     found.measure(
                         side, (name, size), measure, side, name,
                         *clouds[side], SECONDS[plan.scale],

@@ -11,15 +11,15 @@ from bench import client
 from patchset import errors
 from patchset import progress
 
-_ROLES = ('member', 'reader')  # one of them, in this order
+_ROLES = ('member', 'reader')  # the first one that exists is granted
 
 
 @dataclasses.dataclass(frozen=True)
 class Account:
     """An account of an existing Keystone.
 
-    :param url: address of the API, version included
-    :param credentials: its variables: a dict of OS_*
+    :param url: URL of the API, with the version
+    :param credentials: dict of OS_* variables
     """
 
     url: str
@@ -27,11 +27,9 @@ class Account:
 
 
 class Cloud:
-    """The existing Keystone as a side.
+    """The existing Keystone as a side, accessed only through its API.
 
-    Nothing of it can be reached but its API: caches and events stay.
-
-    :param keystone: the :class:`Account` that the requests are made with
+    :param keystone: the :class:`Account` that sends the requests
     """
 
     name = 'cloud'
@@ -42,35 +40,35 @@ class Cloud:
 
     @property
     def url(self):
-        """Address that validates a token."""
+        """URL for validating a token."""
         return f'{self.keystone.url}/auth/tokens'
 
-    def forget(self):
-        """Do nothing: its cache cannot be emptied."""
+    def flush_cache(self):
+        """Do nothing: its cache cannot be flushed."""
 
-    def forget_events(self):
-        """Do nothing: its events cannot be removed."""
+    def delete_events(self):
+        """Do nothing: its events cannot be deleted."""
 
 
 def normalise(url):
-    """Address of the API, version included and no slash at the end.
+    """URL of the API, with the version and without a slash at the end.
 
-    :raises patchset.errors.UsageError: it is no address
+    :raises patchset.errors.UsageError: it is not an HTTP URL
     """
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ('http', 'https') or not parts.hostname:
-        raise errors.UsageError(f'{url} is not the http address of an API')
+        raise errors.UsageError(f'{url} is not the HTTP URL of an API')
     url = url.rstrip('/')
     return url if url.endswith('/v3') else f'{url}/v3'
 
 
 @contextlib.contextmanager
 def account(admin):
-    """Make a user with a role in a project; remove both at the end.
+    """Create a user with a role on a project; remove both at the end.
 
-    :param admin: the :class:`Account` that may do so
+    :param admin: an :class:`Account` with the required permissions
     :returns: list of one :class:`Cloud`
-    :raises patchset.errors.Error: they cannot be made, or not be removed
+    :raises patchset.errors.Error: they cannot be created or removed
     """
     token = client.token(admin)
     domain = client.token_data(admin, token)['user']['domain']['id']
@@ -78,7 +76,7 @@ def account(admin):
     name = f'ks-bench-{secrets.token_hex(4)}'
     progress.step(f'creating the project and the user {name}')
     with contextlib.ExitStack() as stack:
-        # Before: an interrupted request may have been heard.
+        # Before: an interrupted request may have succeeded.
         stack.callback(_remove, admin, 'project', name, domain)
         body = {'project': {'name': name, 'domain_id': domain}}
         project = client.create(admin, token, '/projects', body)['id']
@@ -87,19 +85,19 @@ def account(admin):
 
 
 def user(admin, token, name, domain_id, project_id, role_id):
-    """Make a user with a password and a role in a project.
+    """Create a user with a password and a role on a project.
 
     :param admin: anything with ``url`` and the admin's ``credentials``
-    :param token: the admin's
+    :param token: the admin's token
     :returns: the user's :class:`Account`
     """
     password = secrets.token_urlsafe(18)
     body = {'name': name, 'password': password, 'domain_id': domain_id}
-    made = client.create(admin, token, '/users', {'user': body})['id']
-    grant = f'/projects/{project_id}/users/{made}/roles/{role_id}'
+    user_id = client.create(admin, token, '/users', {'user': body})['id']
+    grant = f'/projects/{project_id}/users/{user_id}/roles/{role_id}'
     client.put(admin, token, grant)
     variables = {
-        'OS_USER_ID': made,
+        'OS_USER_ID': user_id,
         'OS_PASSWORD': password,
         'OS_PROJECT_ID': project_id,
         'OS_CACERT': admin.credentials.get('OS_CACERT'),
@@ -108,7 +106,7 @@ def user(admin, token, name, domain_id, project_id, role_id):
 
 
 def _role(admin, token):
-    """Id of the role that the user gets."""
+    """Id of the role that is granted to the user."""
     for name in _ROLES:
         for role in client.find(admin, token, '/roles', {'name': name}):
             return role['id']
@@ -116,12 +114,12 @@ def _role(admin, token):
 
 
 def _remove(admin, kind, name, domain):
-    """Remove what has the name, with a token of now."""
+    """Remove the resources with a name, with a new token."""
     try:
         token = client.token(admin)
         query = {'name': name, 'domain_id': domain}
-        for one in client.find(admin, token, f'/{kind}s', query):
-            client.delete(admin, token, f'/{kind}s/{one["id"]}')
+        for resource in client.find(admin, token, f'/{kind}s', query):
+            client.delete(admin, token, f'/{kind}s/{resource["id"]}')
     except errors.Error as error:
         raise errors.Error(f'the {kind} {name} was not removed: {error}')
     progress.step(f'the {kind} {name} was removed')

@@ -12,9 +12,9 @@ from bench import events
 from bench import load
 from bench import memory
 from bench import population
-from bench import rig
 from bench import runs
 from bench import table
+from bench import testbed
 from bench import writes
 from patchset import progress
 
@@ -37,7 +37,7 @@ def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     found = runs.Runs('slice')
     seconds = SECONDS[plan.scale]
-    with rig.both(plan, _OPTIONS) as sides:
+    with testbed.both(plan, _OPTIONS) as sides:
         for side in reversed(sides):
             progress.step(f'{side.name}: {TOKENS} tokens')
             requests = population.validations(side.keystone, USERS, TOKENS)

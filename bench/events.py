@@ -34,7 +34,7 @@ _LONG_AGO = 30 * 24 * 60 * 60
 def empty(side):
     """Make the table empty; row ids go on from where they were.
 
-    :param side: a :class:`bench.rig.Side`
+    :param side: a :class:`bench.testbed.Side`
     """
     ((newest,),) = side.query(
         'SELECT COALESCE(MAX(id), 0) FROM revocation_event'

@@ -8,10 +8,10 @@ Each client validates the same token repeatedly.
 import itertools
 
 from bench import load
-from bench import rig
 from bench import runs
 from bench import summary
 from bench import table
+from bench import testbed
 from bench import tokens
 
 TITLE = 'Cost of the token format'
@@ -28,7 +28,7 @@ def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     order = [(name, *load) for name in FORMATS for load in LOADS]
     found = runs.Runs('format', 'what', 'clients', order=order)
-    with rig.each(plan, FORMATS) as rigs:
+    with testbed.variants(plan, FORMATS) as rigs:
         for _ in range(REPEATS[plan.scale]):
             for what, clients in LOADS:
                 for name, sides in rigs.items():

@@ -9,8 +9,8 @@ import json
 from bench import client
 from bench import load
 from bench import population
-from bench import rig
 from bench import signing
+from bench import testbed
 from patchset import child
 from patchset import paths
 from patchset import progress
@@ -23,7 +23,7 @@ _BODY = 'x' * 1024
 class Gateway:
     """A RadosGW whose users are those of one side.
 
-    :param side: a :class:`bench.rig.Side`
+    :param side: a :class:`bench.testbed.Side`
     :param cache: name of RadosGW's kind of cache
     :param is_off: whether it has none
     :param server: a :class:`patchset.services.ceph.RadosGW`, running
@@ -153,13 +153,13 @@ def options(keystone, size):
 def started(sides, caches, venv):
     """Start Ceph, and one RadosGW for each side and each kind of cache.
 
-    :param sides: list of :class:`bench.rig.Side`
+    :param sides: list of :class:`bench.testbed.Side`
     :param caches: {name: size of RadosGW's cache of tokens and secrets}
     :param venv: the environment that has boto3
     :returns: {(side, cache): :class:`Gateway`}
     """
     with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(rig.folder())
+        folder = stack.enter_context(testbed.temporary_folder())
         progress.step('starting Ceph')
         monitor = stack.enter_context(ceph.cluster(folder))
         found = {}

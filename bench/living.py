@@ -12,9 +12,9 @@ same round, and with stock's rate from the slice before or after it.
 from bench import background
 from bench import load
 from bench import population
-from bench import rig
 from bench import runs
 from bench import table
+from bench import testbed
 from bench import writes
 from patchset import progress
 
@@ -34,15 +34,15 @@ _WARM = 2  # validations of each token
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     found = runs.Runs('case', 'pace')
-    with rig.both(plan) as sides:
+    with testbed.both(plan) as sides:
         progress.step(f'{USERS} users with {TOKENS} tokens on each side')
-        clouds = rig.for_each_side(Cloud, sides)
+        clouds = testbed.for_each_side(Cloud, sides)
         for _ in range(REPEATS[plan.scale]):
             for case in plan.cases or CASES:
                 for side in sides:
-                    side.forget_events()
+                    side.delete_events()
                 paces = (QUIET, *paces_of(case, plan))
-                for pace, side in rig.rounds(sides, 1, paces):
+                for pace, side in testbed.rounds(sides, 1, paces):
                     found.measure(
                         side, (case, shown(pace)), clouds[side].measure,
                         case, pace, SECONDS[plan.scale],
@@ -73,7 +73,7 @@ def shown(pace):
 class Cloud:
     """The users, projects and tokens of one side.
 
-    :param side: a :class:`bench.rig.Side`
+    :param side: a :class:`bench.testbed.Side`
     """
 
     def __init__(self, side):

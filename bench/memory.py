@@ -15,9 +15,9 @@ import statistics
 from bench import client
 from bench import events
 from bench import load
-from bench import rig
 from bench import rotation
 from bench import table
+from bench import testbed
 from patchset import child
 from patchset import progress
 
@@ -34,7 +34,7 @@ def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     measured = {}
     uncached = {'token': {'caching': 'false'}}
-    with rig.both(plan, uncached) as sides:
+    with testbed.both(plan, uncached) as sides:
         for side in sides:
             for kind in (*KINDS[plan.scale], 'tokens'):
                 numbers, load_of = EVENTS[plan.scale], by_events
@@ -56,7 +56,7 @@ def by_events(side, kind, numbers, _):
     :param numbers: how many events there are to be, in rising order
     :returns: iterator of (number, what :func:`of_workers` gives)
     """
-    side.forget_events()
+    side.delete_events()
     side.keystone.restart()
     filled = 0
     for number in numbers:
@@ -64,7 +64,7 @@ def by_events(side, kind, numbers, _):
             events.add(side, kind, filled + 1, number, numbers[-1])
         filled = number
         requests = load.validations([client.token(side.keystone)] * _CLIENTS)
-        side.forget()
+        side.flush_cache()
         # None is answered before its process has read the events.
         for _ in range(2):
             load.exactly(side.url, requests, _CLIENTS)
@@ -78,12 +78,12 @@ def by_tokens(side, kind, numbers, options):
     :param options: of keystone.conf: {section: {option: value}}
     :returns: iterator of (number, what :func:`of_workers` gives)
     """
-    side.forget_events()
+    side.delete_events()
     tokens = client.rescoped_tokens(side.keystone, 1 + numbers[-1])
     # What the processes needed to issue them is no part of it.
     side.keystone.restart(options)
     # Nor is what the first answer makes a process load.
-    side.forget()
+    side.flush_cache()
     requests = load.validations(tokens[:1] * _CLIENTS)
     for number in numbers:
         load.exactly(side.url, requests * 2, _CLIENTS)

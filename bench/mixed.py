@@ -15,9 +15,9 @@ import statistics
 from bench import background
 from bench import client
 from bench import load
-from bench import rig
 from bench import runs
 from bench import table
+from bench import testbed
 
 TITLE = 'Cost of revocations for tokens that are not revoked'
 # Revocations per second; each is compared with none.
@@ -40,8 +40,8 @@ def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     busy, quiet = runs.Runs('asked'), runs.Runs('beside')
     # How many processes an existing Keystone has is not known.
-    processes = None if plan.against else rig.PROCESSES
-    with rig.sides(plan) as sides:
+    processes = None if plan.against else testbed.PROCESSES
+    with testbed.sides(plan) as sides:
         alone = {side.name: cost(side) for side in sides}
         for _ in range(REPEATS[plan.scale]):
             requests = {
@@ -50,7 +50,7 @@ def run(plan):
             }
             for rate in RATES[plan.scale]:
                 loads = (quiet, 0), (busy, rate)
-                for (found, one), side in rig.rounds(sides, 1, loads):
+                for (found, one), side in testbed.rounds(sides, 1, loads):
                     found.measure(
                         side, (rate,), measure, side, requests[side], one,
                         SECONDS[plan.scale],
@@ -76,7 +76,7 @@ def measure(side, requests, rate, seconds):
         validations, and ``revoked`` (per second), ``revoke_p50``,
         ``revoke_p99`` (ms) and ``revoker_cpu`` (processor seconds per second)
     """
-    side.forget_events()
+    side.delete_events()
     load.exactly(side.url, requests * 3, CLIENTS)
     with background.revocations(side.keystone, rate, seconds) as revoked:
         validated = load.during(side.url, requests, seconds, CLIENTS)

@@ -125,4 +125,4 @@ def fill_catalog(side, count):
         "IF(seq DIV 3 MOD 3 = 0, '/%(project_id)s', '')), 1, '{}' "
         f'FROM seq_1_to_{count}'
     )
-    side.forget()
+    side.flush_cache()

@@ -18,9 +18,9 @@ from bench import client
 from bench import events
 from bench import load
 from bench import memory
-from bench import rig
 from bench import steal_time
 from bench import table
+from bench import testbed
 from patchset import child
 from patchset import errors
 from patchset import progress
@@ -49,7 +49,7 @@ def run(plan):
     """
     rows = ROWS[plan.scale]
     times = {}
-    with rig.both(plan) as sides:
+    with testbed.both(plan) as sides:
         pruning = beside_load(sides[1], rows, SECONDS[plan.scale])
         for side in sides:
             # Connections and code that nothing has used yet.
@@ -78,9 +78,9 @@ def first(side, expired, samples=_SAMPLES):
     caller, *doomed = client.tokens(side.keystone, 1 + samples)
     found = []
     for token in doomed:
-        side.forget()
-        requests = load.validations([token] * 2 * rig.PROCESSES, caller)
-        load.exactly(side.url, requests, rig.PROCESSES)
+        side.flush_cache()
+        requests = load.validations([token] * 2 * testbed.PROCESSES, caller)
+        load.exactly(side.url, requests, testbed.PROCESSES)
         found.append(
             client.milliseconds(client.revoke, side.keystone, caller, token)
         )

@@ -13,10 +13,10 @@ import pathlib
 from bench import client
 from bench import gateways
 from bench import load
-from bench import rig
 from bench import runs
 from bench import summary
 from bench import table
+from bench import testbed
 from patchset import child
 from patchset import environment
 from patchset import pins
@@ -56,11 +56,11 @@ def run(plan):
     venv = environment.Environment(pins.newest(), 'bench').ensure()
     found = runs.Runs('kind', 'cache')
     with (
-        rig.both(plan, _OPTIONS[_REMEMBERED]) as sides,
+        testbed.both(plan, _OPTIONS[_REMEMBERED]) as sides,
         gateways.started(sides, CACHES, venv) as servers,
     ):
         progress.step(f'{MANY} access keys for each RadosGW')
-        rig.for_each_side(lambda side: _prepare(side, servers), sides)
+        testbed.for_each_side(lambda side: _prepare(side, servers), sides)
         tokens = {
             side: client.rescoped_tokens(side.keystone, TOKENS)
             for side in sides
@@ -70,18 +70,18 @@ def run(plan):
             *((kind, cache) for cache in CACHES for kind in KINDS),
             *((VALIDATIONS, cache) for cache in _ASKING),
         ]
-        for (kind, cache), side in rig.rounds(sides, repeats, loads):
+        for (kind, cache), side in testbed.rounds(sides, repeats, loads):
             one = measure, servers[side, cache], kind, seconds
             if kind == VALIDATIONS:
                 rate = found.measured['get', cache]['stock'][-1]['rate']
                 one = beside, servers[side, cache], tokens[side], rate, seconds
             found.measure(side, (kind, cache), *one)
         _restart(sides, 0)
-        for kind, side in rig.rounds(sides, repeats, (HASHED,)):
+        for kind, side in testbed.rounds(sides, repeats, (HASHED,)):
             server = servers[side, 'off']
             found.measure(side, (kind, 'off'), measure, server, 'get', seconds)
         _restart(sides, _REMEMBERED)
-        for cache, side in rig.rounds(
+        for cache, side in testbed.rounds(
             sides, FIRSTS[plan.scale], ('off', 'on')
         ):
             found.measure(side, (FIRST, cache), first, servers[side, cache])
@@ -116,7 +116,7 @@ def first(server):
     # Signed before: Keystone knows the keys by then, and forgets them again.
     requests = server.sign(['get'], server.keys(MANY), 2 * MANY)['get']
     server.side.keystone.restart()
-    server.side.forget()
+    server.side.flush_cache()
     return _counted(server, lambda: load.once([server.url], requests, MANY))
 
 

@@ -19,10 +19,10 @@ from bench import client
 from bench import databases
 from bench import load
 from bench import rally_client
-from bench import rig
 from bench import runs
 from bench import summary
 from bench import table
+from bench import testbed
 from patchset import environment
 from patchset import errors
 
@@ -70,7 +70,7 @@ def run(plan):
     for name in plan.databases:
         for delay in plan.delays or DELAYS[plan.scale]:
             one = dataclasses.replace(plan, databases=(name,), delay=delay)
-            with rig.both(one, _FAR_OPTIONS if delay else None) as sides:
+            with testbed.both(one, _FAR_OPTIONS if delay else None) as sides:
                 _rounds(one, venv, sides, found)
     return points(found)
 
@@ -87,7 +87,7 @@ def _rounds(plan, venv, sides, found):
     roles = {side: rally_client.roles(side) for side in sides}
     for number in range(much.rounds):
         with processes(plan, venv, sides, number) as rallies:
-            for scenario, side in rig.rounds(sides, 1, SCENARIOS):
+            for scenario, side in testbed.rounds(sides, 1, SCENARIOS):
                 found.measure(
                     side, (plan.database, plan.delay, scenario), measure,
                     side, rallies[side], roles[side], scenario, much,

@@ -31,7 +31,7 @@ def started(side, venv):
 
     Several that start at the same time get ready together.
 
-    :param side: a :class:`bench.rig.Side`
+    :param side: a :class:`bench.testbed.Side`
     :param venv: the environment that has rally-openstack
     :returns: a :class:`Rally`
     """

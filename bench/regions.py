@@ -19,10 +19,10 @@ from bench import load
 from bench import population
 from bench import rally
 from bench import rally_client
-from bench import rig
 from bench import runs
 from bench import summary
 from bench import table
+from bench import testbed
 from patchset import environment
 from patchset import errors
 from patchset import keystone_conf
@@ -54,7 +54,7 @@ _CHECK_TIMEOUT = 120
 _ROLES = 'create_add_and_list_user_roles'
 
 
-class Side(rig.Side):
+class Side(testbed.Side):
     """A cluster as a side of the comparison.
 
     :param name: ``stock`` or ``patched``
@@ -135,7 +135,7 @@ def run(plan):
             started(plan, case) as sides,
             rally.processes(plan, venv, sides, 0) as rallies,
         ):
-            rig.for_each_side(Side.clean, sides)
+            testbed.for_each_side(Side.clean, sides)
             for delay in plan.delays or usual:
                 for side in sides:
                     side.cluster.set_delay(delay)
@@ -186,7 +186,7 @@ def _rounds(scale, sides, rallies, about, found):
     requests = *TOKENS, *rally.SCENARIOS
     for name, amount in LOADS[scale].items():
         count = amount.rounds // 3 if delay else amount.rounds
-        for request, side in rig.rounds(sides, count, requests):
+        for request, side in testbed.rounds(sides, count, requests):
             found.measure(
                 side, (*about, name, request), measure,
                 side, rallies[side], request, amount,

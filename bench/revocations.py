@@ -18,9 +18,9 @@ import statistics
 from bench import client
 from bench import events
 from bench import load
-from bench import rig
 from bench import runs
 from bench import table
+from bench import testbed
 from patchset import errors
 from patchset import progress
 
@@ -45,8 +45,10 @@ def run(plan):
     counts, repeats = COUNTS[plan.scale], REPEATS[plan.scale]
     found = runs.Runs('kind', 'events')
     kept = max(count for count in counts if count <= THROUGH_API)
-    with rig.both(plan) as sides:
-        rig.for_each_side(lambda side: through_api(side, kinds, kept), sides)
+    with testbed.both(plan) as sides:
+        testbed.for_each_side(
+            lambda side: through_api(side, kinds, kept), sides
+        )
         for number in range(repeats):
             for kind in kinds:
                 progress.step(f'round {number + 1} of {repeats}: {kind}')
@@ -68,7 +70,7 @@ def through_api(side, kinds, count):
             f'{side.name}: {count} events through the API: {", ".join(of_it)}'
         )
         events.empty(side)
-        side.forget()
+        side.flush_cache()
         make(side.keystone, count)
         for kind in of_it:
             found = events.keep(side, kind)
@@ -86,7 +88,7 @@ def on_cloud(plan):
     measured several times. Revoking a token writes one or two events.
     """
     found, done = runs.Runs('kind', 'events'), 0
-    with rig.sides(plan) as (side,):
+    with testbed.sides(plan) as (side,):
         for count in CLOUD_COUNTS:
             events.revoked_tokens(side.keystone, count - done)
             done = count
@@ -114,7 +116,7 @@ def _round(sides, kind, counts, kept, plan, found):
     for side in sides:
         events.empty(side)
         # Do not wait for an announced row that is deleted.
-        side.forget()
+        side.flush_cache()
         if side.name == 'patched':
             side.keystone.restart()
         requests = load.validations([client.token(side.keystone)])
@@ -143,7 +145,7 @@ def measure(side, plan):
     """
     requests = load.validations([client.token(side.keystone)])
     every = requests * CLIENTS
-    side.forget()
+    side.flush_cache()
     # No client is answered before the process it got has read the events,
     # and while one reads, the others get the rest of the clients.
     probe = load.exactly(side.url, every, CLIENTS)

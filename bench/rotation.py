@@ -8,9 +8,9 @@ In a second, these are more than any client requests twice.
 from bench import background
 from bench import client
 from bench import load
-from bench import rig
 from bench import runs
 from bench import table
+from bench import testbed
 from patchset import progress
 
 TITLE = 'Validation of many tokens during changes'
@@ -27,14 +27,14 @@ def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     count = TOKENS[plan.scale]
     found = runs.Runs('kind', 'tokens')
-    with rig.both(plan) as sides:
+    with testbed.both(plan) as sides:
         progress.step(f'{count} tokens on each side, each validated')
-        tokens = rig.for_each_side(
+        tokens = testbed.for_each_side(
             lambda side: client.rescoped_tokens(side.keystone, count), sides
         )
         for side in sides:
             meet(side, tokens[side])
-        for name, side in rig.rounds(sides, REPEATS[plan.scale], LOADS):
+        for name, side in testbed.rounds(sides, REPEATS[plan.scale], LOADS):
             found.measure(
                 side, (name, count), measure, side, tokens[side], name,
                 SECONDS[plan.scale],
@@ -51,7 +51,7 @@ def validate(side, tokens, seconds):
 
 def meet(side, tokens):
     """Validate tokens in turns until each process has met each."""
-    validate(side, tokens, -(-rig.PROCESSES * len(tokens) // _SLOWEST))
+    validate(side, tokens, -(-testbed.PROCESSES * len(tokens) // _SLOWEST))
 
 
 def measure(side, tokens, name, seconds):

@@ -24,7 +24,7 @@ class Runs:
     def measure(self, side, about, function, *arguments):
         """Measure one slice of time, without much stolen time if possible.
 
-        :param side: a :class:`bench.rig.Side`
+        :param side: a :class:`bench.testbed.Side`
         :param about: tuple of values
         :param function: called with the arguments; returns a dict with at
             least ``rate``, ``p50`` and ``p99``

@@ -4,10 +4,10 @@
 
 from bench import client
 from bench import load
-from bench import rig
 from bench import runs
 from bench import signing
 from bench import table
+from bench import testbed
 
 TITLE = 'Cost of a signed request'
 SIGNED = {'s3tokens': signing.s3, 'ec2tokens': signing.ec2}
@@ -22,12 +22,12 @@ _WARM = 1  # seconds
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     found = runs.Runs('kind')
-    with rig.both(plan) as sides:
+    with testbed.both(plan) as sides:
         keys = {side: access_keys(side.keystone) for side in sides}
         for side in sides:
             for kind in KINDS:
                 measure(side, kind, keys[side], _WARM)
-        for kind, side in rig.rounds(sides, REPEATS[plan.scale], KINDS):
+        for kind, side in testbed.rounds(sides, REPEATS[plan.scale], KINDS):
             found.measure(
                 side, (kind,), measure, side, kind, keys[side],
                 SECONDS[plan.scale],

@@ -9,10 +9,10 @@ from bench import client
 from bench import load
 from bench import middleware
 from bench import population
-from bench import rig
 from bench import runs
 from bench import steal_time
 from bench import table
+from bench import testbed
 from bench import tokens
 from patchset import progress
 from patchset.services import memcached
@@ -44,7 +44,7 @@ def run(plan):
         request), and ``refused`` (seconds after which the service refuses a
         revoked token; None if not measured)
     """
-    with rig.both(plan) as sides:
+    with testbed.both(plan) as sides:
         progress.step('creating users')
         experiment = Experiment(plan, sides)
         for case in CASES:
@@ -57,7 +57,7 @@ class Experiment:
     """The cases, a method each, and what they have measured.
 
     :param plan: a :class:`bench.plan.Plan`
-    :param sides: what :func:`bench.rig.both` gave
+    :param sides: what :func:`bench.testbed.both` gave
     """
 
     def __init__(self, plan, sides):
@@ -75,16 +75,16 @@ class Experiment:
 
     def services(self):
         """Each service and token once, and once more."""
-        self._rounds(self._pairs, 'services', self._urls(), rig.PROCESSES)
+        self._rounds(self._pairs, 'services', self._urls(), testbed.PROCESSES)
 
     def nodes(self):
         """The same on two nodes."""
-        with rig.second_nodes(self._sides) as nodes:
+        with testbed.second_nodes(self._sides) as nodes:
             urls = {
                 side: [side.url, f'{nodes[side].url}/auth/tokens']
                 for side in self._sides
             }
-            self._rounds(self._pairs, 'nodes', urls, rig.PROCESSES)
+            self._rounds(self._pairs, 'nodes', urls, testbed.PROCESSES)
 
     def processes(self):
         """The same with other numbers of processes."""
@@ -141,7 +141,7 @@ class Experiment:
 
     def _both(self, function):
         """What a function gives for each side, at the same time."""
-        return rig.for_each_side(function, self._sides)
+        return testbed.for_each_side(function, self._sides)
 
     def _urls(self):
         return {side: [side.url] for side in self._sides}
@@ -155,7 +155,7 @@ class Experiment:
         }
         for words in ('first time', 'once more'):
             one = self._load(self._urls(), requests)
-            yield ('users', _processes(rig.PROCESSES), words), _runs(one)
+            yield ('users', _processes(testbed.PROCESSES), words), _runs(one)
 
     def _rescoped(self):
         requests = {}
@@ -169,7 +169,7 @@ class Experiment:
                 for both in zip(subjects, projects, strict=True)
             ]
         one = self._load(self._urls(), requests, 1)
-        about = 'rescoping', _processes(rig.PROCESSES), 'one client'
+        about = 'rescoping', _processes(testbed.PROCESSES), 'one client'
         yield about, _runs(one)
 
     def _behind(self, services, cache_time):
@@ -236,7 +236,11 @@ class Experiment:
         )
 
     def _load(
-        self, urls, requests, clients=_FOR_EACH * rig.PROCESSES, seconds=None
+        self,
+        urls,
+        requests,
+        clients=_FOR_EACH * testbed.PROCESSES,
+        seconds=None,
     ):
         """Send requests to both sides, one after the other.
 

@@ -8,9 +8,9 @@ fewer requests there.
 
 from bench import client
 from bench import load
-from bench import rig
 from bench import runs
 from bench import table
+from bench import testbed
 
 TITLE = 'Cost of a token, with memcached and without a cache'
 
@@ -44,7 +44,7 @@ def footprint(scale):
 
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
-    with rig.each(plan, CACHES) as rigs:
+    with testbed.variants(plan, CACHES) as rigs:
         found = new_runs(rigs)
         for number in range(max(RUNS[plan.scale].values())):
             for what, clients, requests in LOADS:

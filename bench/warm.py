@@ -14,9 +14,9 @@ import itertools
 from bench import client
 from bench import load
 from bench import population
-from bench import rig
 from bench import runs
 from bench import table
+from bench import testbed
 
 TITLE = 'Rate of responses for one frequently validated token'
 LOADS = ('validate', 'system', 'trust', 'version', 'offered')
@@ -32,12 +32,14 @@ def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     sizes = SIZES[plan.scale]
     found = new_runs(sizes)
-    with rig.both(plan) as sides:
+    with testbed.both(plan) as sides:
         for size in sizes:
             # The others depend less on the catalog, or not at all.
             loads = LOADS if size == 1 else ('validate', 'offered')
             tokens = {side: filled(side, size, loads) for side in sides}
-            for name, side in rig.rounds(sides, REPEATS[plan.scale], loads):
+            for name, side in testbed.rounds(
+                sides, REPEATS[plan.scale], loads
+            ):
                 found.measure(
                     side, (name, size), measure, side, tokens[side][name],
                     name, SECONDS[plan.scale],

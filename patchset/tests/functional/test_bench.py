@@ -19,7 +19,7 @@ from bench import client
 from bench import middleware
 from bench import plan
 from bench import population
-from bench import rig
+from bench import testbed
 from bench import writes
 from patchset import assemble
 from patchset import child
@@ -59,9 +59,9 @@ class RadosGWTestCase(testtools.TestCase):
 class SecondNodesTestCase(testtools.TestCase):
     def test_nodes_share_all_but_their_processes(self):
         chosen = plan.Plan(pin=pins.load(pins.newest()), scale='small')
-        with rig.both(chosen) as sides:
+        with testbed.both(chosen) as sides:
             places = [self.endpoints(side.keystone) for side in sides]
-            with rig.second_nodes(sides) as nodes:
+            with testbed.second_nodes(sides) as nodes:
                 for side in sides:
                     node = nodes[side]
                     self.assertNotEqual(side.keystone.port, node.port)

@@ -161,7 +161,7 @@ class RevocationsSliceTestCase(testtools.TestCase):
             self.patch(revocations.load, name, record(name))
         self.patch(revocations.client, 'token', lambda keystone: 'token')
         side = types.SimpleNamespace(
-            name='stock', url='', keystone=None, forget=lambda: None
+            name='stock', url='', keystone=None, flush_cache=lambda: None
         )
         chosen = plan.Plan(pin=None, scale='small', caching=caching)
         return loads, revocations.measure(side, chosen)

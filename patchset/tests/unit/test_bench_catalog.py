@@ -73,7 +73,7 @@ class Side:
     def query(self, statement):
         self.asked.append(statement)
 
-    def forget(self):
+    def flush_cache(self):
         self.asked.append('flush')
 
 

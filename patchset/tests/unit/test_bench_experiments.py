@@ -22,10 +22,10 @@ from bench import plan
 from bench import population
 from bench import radosgw
 from bench import revocations
-from bench import rig
 from bench import rotation
 from bench import s3
 from bench import steal_time
+from bench import testbed
 from bench import tokens
 from bench import warm
 from bench import writes
@@ -55,7 +55,7 @@ class ExperimentsTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         self.sides = [_side('stock', 100), _side('patched', 400)]
-        self.patch(rig, 'both', self.both)
+        self.patch(testbed, 'both', self.both)
         for name in ('during', 'exactly', 'once'):
             self.patch(load, name, self.answers)
         numbers = itertools.count()

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Stock and patched Keystone at the same time, on servers of the same kind."""
+"""Stock and patched Keystone at the same time, with equal servers."""
 
 import contextlib
+import itertools
 import pathlib
 import tempfile
 
@@ -18,13 +19,13 @@ from patchset import system
 from patchset.services import memcached
 from patchset.services import server
 
-# More threads would not do: stock then answers with what another request has
-# left on its thread, such as a role that is gone.
+# With more threads, stock can respond with values that another request left on
+# the thread, such as a deleted role.
 PROCESSES = 2
 
 
 class Side:
-    """One of the two: a Keystone, its database and its cache.
+    """Stock or patched: a Keystone, its database and its cache.
 
     :param name: ``stock`` or ``patched``
     :param keystone: a :class:`patchset.deployment.Deployment`, running
@@ -46,7 +47,7 @@ class Side:
 
     @property
     def url(self):
-        """Address that validates a token."""
+        """URL for validating a token."""
         return f'{self.keystone.url}/auth/tokens'
 
     @property
@@ -54,30 +55,28 @@ class Side:
         """Number of server processes."""
         return self.keystone.processes
 
-    def forget(self):
-        """Empty the cache, by which Keystone learns of a changed table."""
+    def flush_cache(self):
+        """Flush the cache, so that Keystone reads changed tables."""
         self.cache.flush()
 
-    def forget_events(self):
-        """Remove the revocation events, and empty the cache."""
-        # Row ids go on: a table that was truncated would give them again.
+    def delete_events(self):
+        """Delete the revocation events, and flush the cache."""
+        # After TRUNCATE, row ids would be assigned again.
         self.query('DELETE FROM revocation_event')
-        self.forget()
+        self.flush_cache()
 
 
 def rounds(sides, count, loads):
-    """Each load in each round, by one side after the other.
+    """Each load in each round, on alternating sides.
 
-    Each measurement follows one of the other side. In another order for each
-    round, one side would begin a round right after the end of its last one.
+    Each measurement follows one of the other side. With a different order in
+    each round, a side could have two measurements in a row.
 
     :param count: number of rounds
     :returns: iterator of (load, side)
     """
     for _ in range(count):
-        for one in loads:
-            for side in sides:
-                yield one, side
+        yield from itertools.product(loads, sides)
 
 
 def for_each_side(function, sides):
@@ -90,10 +89,10 @@ def for_each_side(function, sides):
 
 
 @contextlib.contextmanager
-def folder():
-    """A temporary folder for servers, some of which have users of their own.
+def temporary_folder():
+    """A temporary folder for servers, which is accessible to their users.
 
-    What a server leaves when it is interrupted while it starts goes with it.
+    It also contains what an interrupted server leaves.
     """
     with tempfile.TemporaryDirectory(prefix='ks-bench-') as name:
         path = pathlib.Path(name)
@@ -106,25 +105,25 @@ def both(plan, options=None):
     """Start both sides; stop everything at the end.
 
     :param plan: a :class:`bench.plan.Plan`
-    :param options: {section: {option: value}} of both keystone.conf, beside
-        those of the plan
+    :param options: {section: {option: value}} of both keystone.conf, in
+        addition to those of the plan
     :returns: a list of two :class:`Side`, stock first
     """
     system.ensure('bench')
     sql = databases.ALL[plan.database]
     with contextlib.ExitStack() as stack:
-        place = stack.enter_context(folder())
+        folder = stack.enter_context(temporary_folder())
         progress.step(f'starting {sql.name}')
         control = None
-        database = stack.enter_context(sql.server(place, plan.delay > 0))
+        database = stack.enter_context(sql.server(folder, plan.delay > 0))
         if plan.delay:
             control = stack.enter_context(databases.delay_control(database))
         sides = []
         for name in ('stock', 'patched'):
-            cache = stack.enter_context(memcached.Memcached(place))
+            cache = stack.enter_context(memcached.Memcached(folder))
             url = database.url(name)
             url = control.proxied(url) if control else url
-            keystone = _keystone(plan, name, place, url, cache.url, options)
+            keystone = _keystone(plan, name, folder, url, cache.url, options)
             sides.append(Side(name, keystone, database, cache, sql))
         keystones = [side.keystone for side in sides]
         stack.callback(
@@ -138,14 +137,14 @@ def both(plan, options=None):
         yield sides
 
 
-def _keystone(plan, name, place, database, cache, options):
+def _keystone(plan, name, folder, database, cache, options):
     settings = keystone_conf.merge(
         {'identity': {'password_hash_rounds': 4}, **plan.options}, options
     )
     return deployment.Deployment(
         assemble.ensure(plan.pin, stock=name == 'stock'),
         environment.Environment(plan.pin.release, 'run').ensure(),
-        place / name,
+        folder / name,
         port=server.free_port(),
         database=database,
         cache=cache,
@@ -165,24 +164,24 @@ def _start(keystones):
 
 @contextlib.contextmanager
 def second_nodes(sides):
-    """Start another node of each side, with its keys, database and cache.
+    """Start a second node of each side, with the same keys and servers.
 
     :returns: {side: :class:`patchset.deployment.Deployment`}
     """
-    with folder() as place, contextlib.ExitStack() as stack:
+    with temporary_folder() as folder, contextlib.ExitStack() as stack:
         nodes = {}
         for side in sides:
             first = side.keystone
             node = nodes[side] = deployment.Deployment(
                 first.tree,
                 first.environment,
-                place / side.name,
+                folder / side.name,
                 port=server.free_port(),
                 database=first.database,
                 cache=first.cache,
                 processes=first.processes,
                 threads=first.threads,
-                # They name the first one's keys.
+                # They contain the paths of the keys.
                 options=first.options,
             )
             stack.callback(node.stop)
@@ -192,24 +191,24 @@ def second_nodes(sides):
 
 
 def sides(plan, options=None):
-    """What the plan measures: :func:`both`, or one existing Keystone."""
+    """The sides of a plan: :func:`both`, or one existing Keystone."""
     if plan.against:
         return cloud.account(plan.against)
     return both(plan, options)
 
 
 @contextlib.contextmanager
-def each(plan, variants):
+def variants(plan, variant_options):
     """Start both sides once for each variant, all at the same time.
 
-    :param variants: {name: what :func:`both` takes as options}
-    :returns: {name: what :func:`both` gives}; an existing Keystone is as it
-        is
+    :param variant_options: {name of a variant: options for :func:`both`}
+    :returns: {name of a variant: list of :class:`Side`}; an existing Keystone
+        has only one variant
     """
     if plan.against:
-        variants = {'as it is': None}
+        variant_options = {'as it is': None}
     with contextlib.ExitStack() as stack:
         yield {
             name: stack.enter_context(sides(plan, options))
-            for name, options in variants.items()
+            for name, options in variant_options.items()
         }
