@@ -33,7 +33,7 @@ _WARM = 10  # requests of each client
 
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
-    found, first = new_runs(SIZES[plan.scale]), {}
+    results, first = new_runs(SIZES[plan.scale]), {}
     with testbed.both(plan) as sides:
         projects = {
             side: population.projects(side, PROJECTS[plan.scale])
@@ -48,11 +48,11 @@ def run(plan):
                 for name, side in testbed.rounds(
                     sides, SLICES[plan.scale], LOADS
                 ):
-                    found.measure(
+                    results.measure(
                         side, (name, size), measure, side, name,
                         *clouds[side], SECONDS[plan.scale],
                     )  # fmt: skip
-    return points(found, first)
+    return points(results, first)
 
 
 def new_runs(sizes):
@@ -91,18 +91,18 @@ def measure(side, name, token, project_id, seconds):
     return load.during(side.url, requests, seconds, CLIENTS).measure()
 
 
-def points(found, first):
-    """Sum up the rounds.
+def points(results, first):
+    """Summarize the rounds.
 
-    :param found: what :func:`new_runs` gave
+    :param results: what :func:`new_runs` gave
     :param first: {(side, endpoints): for each round, a list of milliseconds}
-    :returns: what :meth:`bench.runs.Runs.points` gives, with each side's runs
-        against those with the smallest catalog, and for each side ``first``
-        (milliseconds)
+    :returns: the result of :meth:`bench.runs.Runs.points`, with each side's
+        runs against those with the smallest catalog, and for each side
+        ``first`` (milliseconds)
     """
-    (_, least), *_ = found.measured
-    points = found.points(
-        references=lambda about: found.measured[about[0], least]
+    (_, least), *_ = results.measured
+    points = results.points(
+        references=lambda values: results.measured[values[0], least]
     )
     for point in points:
         for side in ('stock', 'patched'):

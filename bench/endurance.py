@@ -35,7 +35,7 @@ _OPTIONS = {'token': {'expiration': 4 * 60 * 60}}
 
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
-    found = runs.Runs('slice')
+    results = runs.Runs('slice')
     seconds = SECONDS[plan.scale]
     with testbed.both(plan, _OPTIONS) as sides:
         for side in reversed(sides):
@@ -46,9 +46,9 @@ def run(plan):
             rate = 0
             for number in range(1 + SLICES[plan.scale][side.name]):
                 run = measure(side, requests, rounds, seconds, rate)
-                found.add(side, (number,), run)
+                results.add(side, (number,), run)
                 rate = rate or SHARE * run['rate']
-    return found.points(medians=('pss', 'written'))
+    return results.points(medians=('pss', 'written'))
 
 
 def measure(side, requests, rounds, seconds, rate=0) -> dict:
@@ -57,7 +57,7 @@ def measure(side, requests, rounds, seconds, rate=0) -> dict:
     :param requests: validations, see :mod:`bench.load`
     :param rounds: results of the functions of :mod:`bench.writes`
     :param rate: validations per second; 0 is the maximum
-    :returns: dict with what :meth:`bench.load.Answers.measure` gives,
+    :returns: the result of :meth:`bench.load.Answers.measure`,
         ``written`` (rounds per second), and ``pss`` (MiB of a process)
     """
 

@@ -27,38 +27,38 @@ _WARM = 10  # requests of each client
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     order = [(name, *load) for name in FORMATS for load in LOADS]
-    found = runs.Runs('format', 'what', 'clients', order=order)
+    results = runs.Runs('format', 'what', 'clients', order=order)
     with testbed.variants(plan, FORMATS) as rigs:
         for _ in range(REPEATS[plan.scale]):
             for what, clients in LOADS:
                 for name, sides in rigs.items():
                     for side in sides:
-                        found.measure(
+                        results.measure(
                             side, (name, what, clients), measure, side, what,
                             clients, SECONDS[plan.scale],
                         )  # fmt: skip
-    return points(found)
+    return points(results)
 
 
 def measure(side, what, clients, seconds):
     """One slice of time, after a warm-up.
 
     :param what: ``create`` or ``validate``
-    :returns: what :meth:`bench.load.Answers.measure` gives
+    :returns: the result of :meth:`bench.load.Answers.measure`
     """
     requests = tokens.request(side, what)
     load.exactly(side.url, requests * clients * _WARM, clients)
     return load.during(side.url, requests, seconds, clients).measure()
 
 
-def points(found):
-    """Sum up the rounds.
+def points(results):
+    """Summarize the rounds.
 
-    :param found: a :class:`bench.runs.Runs` by format, what and clients
-    :returns: what :meth:`bench.runs.Runs.points` gives, and for each side
+    :param results: a :class:`bench.runs.Runs` by format, what and clients
+    :returns: the result of :meth:`bench.runs.Runs.points`, and for each side
         ``ms``, the mean time of an answer
     """
-    points = found.points()
+    points = results.points()
     for point in points:
         for side in summary.sides(point):
             mean = 1000 * point['clients'] / point[side]['rate']

@@ -33,7 +33,7 @@ _WARM = 2  # validations of each token
 
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
-    found = runs.Runs('case', 'pace')
+    results = runs.Runs('case', 'pace')
     with testbed.both(plan) as sides:
         progress.step(f'{USERS} users with {TOKENS} tokens on each side')
         clouds = testbed.for_each_side(Cloud, sides)
@@ -43,17 +43,17 @@ def run(plan):
                     side.delete_events()
                 paces = (QUIET, *paces_of(case, plan))
                 for pace, side in testbed.rounds(sides, 1, paces):
-                    found.measure(
+                    results.measure(
                         side, (case, shown(pace)), clouds[side].measure,
                         case, pace, SECONDS[plan.scale],
                     )  # fmt: skip
-    return points(found)
+    return points(results)
 
 
-def points(found):
-    """What :meth:`bench.runs.Runs.points` gives, against the quiet runs."""
-    return found.points(
-        references=lambda about: found.measured[about[0], QUIET],
+def points(results):
+    """The result of :meth:`bench.runs.Runs.points`, against the quiet runs."""
+    return results.points(
+        references=lambda values: results.measured[values[0], QUIET],
         medians=('written', 'write_p50', 'writer_cpu'),
     )
 
@@ -91,7 +91,7 @@ class Cloud:
 
         :param case: one of :data:`CASES`
         :param pace: see :func:`paces_of`, or :data:`QUIET`
-        :returns: dict with what :meth:`bench.load.Answers.measure` gives,
+        :returns: the result of :meth:`bench.load.Answers.measure`,
             ``written`` (rounds per second), ``write_p50`` (milliseconds of
             a round) and ``writer_cpu`` (processor seconds per second)
         """

@@ -50,8 +50,8 @@ def run(plan):
             }
             for rate in RATES[plan.scale]:
                 loads = (quiet, 0), (busy, rate)
-                for (found, one), side in testbed.rounds(sides, 1, loads):
-                    found.measure(
+                for (results, one), side in testbed.rounds(sides, 1, loads):
+                    results.measure(
                         side, (rate,), measure, side, requests[side], one,
                         SECONDS[plan.scale],
                     )  # fmt: skip
@@ -72,7 +72,7 @@ def measure(side, requests, rate, seconds):
     """One slice of time.
 
     :param requests: one of each client
-    :returns: dict with what :meth:`bench.load.Answers.measure` gives of the
+    :returns: the result of :meth:`bench.load.Answers.measure` of the
         validations, and ``revoked`` (per second), ``revoke_p50``,
         ``revoke_p99`` (ms) and ``revoker_cpu`` (processor seconds per second)
     """
@@ -92,17 +92,17 @@ def measure(side, requests, rate, seconds):
 
 
 def points(busy, quiet, alone, processes):
-    """Sum up the rounds.
+    """Summarize the rounds.
 
     :param busy: a :class:`bench.runs.Runs` by revocations asked for
     :param quiet: the same of the slices without revocations beside them
     :param alone: {side: milliseconds of a revocation by itself}
     :param processes: how many processes a side has; None if unknown
-    :returns: what :meth:`bench.runs.Runs.points` gives, the first one without
-        revocations, each side's runs against those beside them, with the
-        medians of what :func:`measure` says of the revocations; and for each
-        side ``loss`` (share of the side's own validations), ``requests`` (of
-        both kinds per second), ``alone`` (ms), and ``work`` (share of the
+    :returns: the result of :meth:`bench.runs.Runs.points`, the first one
+        without revocations, each side's runs against those beside them, with
+        the medians of what :func:`measure` says of the revocations; and for
+        each side ``loss`` (share of the side's own validations), ``requests``
+        (of both kinds per second), ``alone`` (ms), and ``work`` (share of the
         processes' time that the revocations take at that cost; None if
         unknown)
     """
@@ -111,12 +111,12 @@ def points(busy, quiet, alone, processes):
         for side in alone
     }
     busy.measured = {(0,): idle, **busy.measured}
-    found = busy.points(
+    results = busy.points(
         references=lambda about: quiet.measured.get(about, idle),
         medians=('revoked', 'revoke_p50', 'revoke_p99', 'revoker_cpu'),
         ratio=False,
     )
-    for point in found:
+    for point in results:
         for side, of in alone.items():
             revoked = point[side]['revoked']
             point[side].update(
@@ -125,7 +125,7 @@ def points(busy, quiet, alone, processes):
                 alone=of,
                 work=processes and revoked * of / 1000 / processes,
             )
-    return found
+    return results
 
 
 def _lost(shares):

@@ -134,7 +134,7 @@ def beside_load(side, rows, seconds):
     """Validate and revoke, without and with the pruner.
 
     :returns: dict with ``quiet`` and ``pruning`` (for each slice what
-        :meth:`bench.load.Answers.measure` gives), ``p99_ratio`` (medians,
+        :meth:`bench.load.Answers.measure` returns), ``p99_ratio`` (medians,
         pruning by quiet), ``memory`` (the pruner's resident KiB when it had
         deleted its first batch, and at most), ``summary`` (its own words),
         the database's ``lock_waits`` and ``deadlocks`` meanwhile, and its

@@ -54,7 +54,7 @@ def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     system.ensure(PACKAGES)
     venv = environment.Environment(pins.newest(), 'bench').ensure()
-    found = runs.Runs('kind', 'cache')
+    results = runs.Runs('kind', 'cache')
     with (
         testbed.both(plan, _OPTIONS[_REMEMBERED]) as sides,
         gateways.started(sides, CACHES, venv) as servers,
@@ -73,19 +73,21 @@ def run(plan):
         for (kind, cache), side in testbed.rounds(sides, repeats, loads):
             one = measure, servers[side, cache], kind, seconds
             if kind == VALIDATIONS:
-                rate = found.measured['get', cache]['stock'][-1]['rate']
+                rate = results.measured['get', cache]['stock'][-1]['rate']
                 one = beside, servers[side, cache], tokens[side], rate, seconds
-            found.measure(side, (kind, cache), *one)
+            results.measure(side, (kind, cache), *one)
         _restart(sides, 0)
         for kind, side in testbed.rounds(sides, repeats, (HASHED,)):
             server = servers[side, 'off']
-            found.measure(side, (kind, 'off'), measure, server, 'get', seconds)
+            results.measure(
+                side, (kind, 'off'), measure, server, 'get', seconds
+            )
         _restart(sides, _REMEMBERED)
         for cache, side in testbed.rounds(
             sides, FIRSTS[plan.scale], ('off', 'on')
         ):
-            found.measure(side, (FIRST, cache), first, servers[side, cache])
-    return points(found)
+            results.measure(side, (FIRST, cache), first, servers[side, cache])
+    return points(results)
 
 
 def _prepare(side, servers):
@@ -123,7 +125,7 @@ def first(server):
 def _counted(server, send):
     """Put a load on, and count what Keystone needs for it.
 
-    :returns: dict with what :meth:`bench.load.Answers.measure` gives, and
+    :returns: the result of :meth:`bench.load.Answers.measure`, and
         ``cpu``, milliseconds of the processors for each request
     """
     keystone = server.side.keystone
@@ -159,8 +161,8 @@ def beside(server, tokens, rate, seconds):
 
     :param tokens: what :func:`bench.client.rescoped_tokens` gave
     :param rate: S3 requests per second
-    :returns: what :meth:`bench.load.Answers.measure` gives of the latter, and
-        as ``alone`` of the former; ``s3`` is the rate that was reached
+    :returns: the result of :meth:`bench.load.Answers.measure` for the latter,
+        ``alone`` for the former, and ``s3``, the rate that was reached
     """
     caller, *subjects = tokens
     requests = load.validations(subjects, caller)
@@ -179,25 +181,25 @@ def beside(server, tokens, rate, seconds):
         asking = pool.submit(
             load.during, url, others, seconds + 1, MANY, of_each * rate
         )
-        found = validate()
+        results = validate()
         s3 = asking.result().rate / of_each
-    return {**found, 'alone': alone, 's3': s3}
+    return {**results, 'alone': alone, 's3': s3}
 
 
-def points(found):
-    """Sum up the rounds.
+def points(results):
+    """Summarize the rounds.
 
-    :param found: a :class:`bench.runs.Runs` by kind and cache
-    :returns: what :meth:`bench.runs.Runs.points` gives, with the medians of
+    :param results: a :class:`bench.runs.Runs` by kind and cache
+    :returns: the result of :meth:`bench.runs.Runs.points`, with the medians of
         ``p95`` and, but for validations, ``cpu``; for validations ``s3``, and
         ``of_alone``, the share that is left
     """
-    points = found.points(medians=('p95', 'cpu', 's3'))
+    points = results.points(medians=('p95', 'cpu', 's3'))
     for point in points:
         for side in summary.sides(point):
             done = point[side]['runs']
             if 'alone' in done[0]:
-                shares = summary.of(done, [run['alone'] for run in done])
+                shares = summary.side(done, [run['alone'] for run in done])
                 point[side]['of_alone'] = shares['of_own_0']
     return points
 

@@ -66,13 +66,13 @@ _FAR_OPTIONS = {'cache': {'expiration_time': '3600'}}
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     venv = environment.Environment(plan.pin.release, 'rally').ensure()
-    found = runs.Runs('database', 'delay', 'scenario')
+    results = runs.Runs('database', 'delay', 'scenario')
     for name in plan.databases:
         for delay in plan.delays or DELAYS[plan.scale]:
             one = dataclasses.replace(plan, databases=(name,), delay=delay)
             with testbed.both(one, _FAR_OPTIONS if delay else None) as sides:
-                _rounds(one, venv, sides, found)
-    return points(found)
+                _rounds(one, venv, sides, results)
+    return points(results)
 
 
 def amount(plan):
@@ -82,13 +82,13 @@ def amount(plan):
     return FAR_CLUSTER if plan.database == 'galera' else FAR
 
 
-def _rounds(plan, venv, sides, found):
+def _rounds(plan, venv, sides, results):
     much = amount(plan)
     roles = {side: rally_client.roles(side) for side in sides}
     for number in range(much.rounds):
         with processes(plan, venv, sides, number) as rallies:
             for scenario, side in testbed.rounds(sides, 1, SCENARIOS):
-                found.measure(
+                results.measure(
                     side, (plan.database, plan.delay, scenario), measure,
                     side, rallies[side], roles[side], scenario, much,
                 )  # fmt: skip
@@ -145,8 +145,8 @@ def measure(side, rally, roles, scenario, much):
 
 def sum_up(workload):
     """What rally tells of a workload, as :func:`measure` gives it."""
-    found, failed = answers(workload)
-    return {**found.measure(), 'failed': failed}
+    results, failed = answers(workload)
+    return {**results.measure(), 'failed': failed}
 
 
 def answers(workload):
@@ -170,15 +170,15 @@ def answers(workload):
     return load.Answers(rate, times), len(failures)
 
 
-def points(found):
-    """Sum up the rounds.
+def points(results):
+    """Summarize the rounds.
 
-    :param found: a :class:`bench.runs.Runs`
-    :returns: what :meth:`bench.runs.Runs.points` gives, ``clients``, and for
-        each side ``failed`` (iterations of all rounds) and ``reads`` (share of
-        the statements)
+    :param results: a :class:`bench.runs.Runs`
+    :returns: the result of :meth:`bench.runs.Runs.points`, ``clients``, and
+        for each side ``failed`` (iterations of all rounds) and ``reads``
+        (share of the statements)
     """
-    points = found.points(middle=summary.trimmed_mean)
+    points = results.points(average=summary.trimmed_mean)
     for point in points:
         point['clients'] = point['stock']['runs'][0]['clients']
         for side in summary.sides(point):

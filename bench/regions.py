@@ -126,7 +126,9 @@ class Side(testbed.Side):
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     venv = environment.Environment(plan.pin.release, 'rally').ensure()
-    found = runs.Runs('nodes', 'database', 'case', 'delay', 'load', 'request')
+    results = runs.Runs(
+        'nodes', 'database', 'case', 'delay', 'load', 'request'
+    )
     for case in plan.cases or CASES[:1]:
         usual = DELAYS[plan.scale]
         if case == 'hierarchical':
@@ -140,8 +142,8 @@ def run(plan):
                 for side in sides:
                     side.cluster.set_delay(delay)
                 about = plan.nodes, plan.database, case, delay
-                _rounds(plan.scale, sides, rallies, about, found)
-    return points(found)
+                _rounds(plan.scale, sides, rallies, about, results)
+    return points(results)
 
 
 def arrangement(plan, case, kind):
@@ -180,14 +182,14 @@ def started(plan, case):
         yield sides
 
 
-def _rounds(scale, sides, rallies, about, found):
+def _rounds(scale, sides, rallies, about, results):
     """Measure each request under each load, with the current delay."""
     *_, delay = about
     requests = *TOKENS, *rally.SCENARIOS
     for name, amount in LOADS[scale].items():
         count = amount.rounds // 3 if delay else amount.rounds
         for request, side in testbed.rounds(sides, count, requests):
-            found.measure(
+            results.measure(
                 side, (*about, name, request), measure,
                 side, rallies[side], request, amount,
             )  # fmt: skip
@@ -198,7 +200,7 @@ def measure(side, one, request, amount):
 
     :param one: a :class:`bench.rally_client.Rally`
     :param amount: a :class:`bench.rally.Amount`
-    :returns: dict with what :meth:`bench.load.Answers.measure` gives,
+    :returns: the result of :meth:`bench.load.Answers.measure`,
         ``failed``, the number of failures, and ``answers``
     """
     if request in TOKENS:
@@ -217,14 +219,14 @@ def measure(side, one, request, amount):
     return {**answers.measure(), 'failed': failed, 'answers': answers}
 
 
-def points(found):
-    """Sum up the rounds.
+def points(results):
+    """Summarize the rounds.
 
-    :param found: a :class:`bench.runs.Runs`
-    :returns: what :meth:`bench.runs.Runs.points` gives, and for each side what
-        :func:`distribution` gives
+    :param results: a :class:`bench.runs.Runs`
+    :returns: the result of :meth:`bench.runs.Runs.points`, and for each side
+        that of :func:`distribution`
     """
-    points = found.points(middle=summary.trimmed_mean)
+    points = results.points(average=summary.trimmed_mean)
     for point in points:
         for side in summary.sides(point):
             point[side].update(distribution(point[side]['runs']))

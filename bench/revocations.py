@@ -43,7 +43,7 @@ def run(plan):
         return on_cloud(plan)
     kinds = plan.kinds or KINDS[plan.scale]
     counts, repeats = COUNTS[plan.scale], REPEATS[plan.scale]
-    found = runs.Runs('kind', 'events')
+    results = runs.Runs('kind', 'events')
     kept = max(count for count in counts if count <= THROUGH_API)
     with testbed.both(plan) as sides:
         testbed.for_each_side(
@@ -52,8 +52,8 @@ def run(plan):
         for number in range(repeats):
             for kind in kinds:
                 progress.step(f'round {number + 1} of {repeats}: {kind}')
-                _round(sides, kind, counts, kept, plan, found)
-    return points(found)
+                _round(sides, kind, counts, kept, plan, results)
+    return points(results)
 
 
 def through_api(side, kinds, count):
@@ -73,10 +73,10 @@ def through_api(side, kinds, count):
         side.flush_cache()
         make(side.keystone, count)
         for kind in of_it:
-            found = events.keep(side, kind)
-            if found < count:
+            results = events.keep(side, kind)
+            if results < count:
                 raise errors.Error(
-                    f'{side.name}: the API wrote {found} events of kind '
+                    f'{side.name}: the API wrote {results} events of kind '
                     f'{kind}, not {count}'
                 )
 
@@ -87,14 +87,14 @@ def on_cloud(plan):
     Its events stay: each number of revoked tokens is reached once, and
     measured several times. Revoking a token writes one or two events.
     """
-    found, done = runs.Runs('kind', 'events'), 0
+    results, done = runs.Runs('kind', 'events'), 0
     with testbed.sides(plan) as (side,):
         for count in CLOUD_COUNTS:
             events.revoked_tokens(side.keystone, count - done)
             done = count
             for _ in range(REPEATS[plan.scale]):
-                found.measure(side, ('token', count), measure, side, plan)
-    return points(found)
+                results.measure(side, ('token', count), measure, side, plan)
+    return points(results)
 
 
 def footprint(scale):
@@ -103,14 +103,14 @@ def footprint(scale):
     return revoked + len(CLOUD_COUNTS) * REPEATS[scale], revoked
 
 
-def points(found):
-    """What :meth:`bench.runs.Runs.points` gives, against no events."""
-    return found.points(
-        references=lambda about: found.measured[about[0], 0], ratio=False
+def points(results):
+    """The result of :meth:`bench.runs.Runs.points`, against no events."""
+    return results.points(
+        references=lambda values: results.measured[values[0], 0], ratio=False
     )
 
 
-def _round(sides, kind, counts, kept, plan, found):
+def _round(sides, kind, counts, kept, plan, results):
     if not any(kind in made for made in events.MAKERS):
         kept = 0
     for side in sides:
@@ -124,7 +124,7 @@ def _round(sides, kind, counts, kept, plan, found):
     filled = dict.fromkeys(sides, 0)
     for count in counts:
         for side in sides * SLICES[plan.scale]:
-            done = found.measured.get((kind, count), {}).get(side.name)
+            done = results.measured.get((kind, count), {}).get(side.name)
             if count and done and done[0].get('slow'):
                 done.append(None)
                 continue
@@ -133,13 +133,13 @@ def _round(sides, kind, counts, kept, plan, found):
                     side, kind, filled[side] + 1, count, counts[-1], kept
                 )
                 filled[side] = count
-            found.measure(side, (kind, count), measure, side, plan)
+            results.measure(side, (kind, count), measure, side, plan)
 
 
 def measure(side, plan):
     """Validate one token for a slice of time, after a warm-up.
 
-    :returns: dict with what :meth:`bench.load.Answers.measure` gives, and
+    :returns: the result of :meth:`bench.load.Answers.measure`, and
         ``slow`` if a request of each client took longer than a slice, or
         the first ones so long that one round has to do
     """
@@ -163,10 +163,10 @@ def measure(side, plan):
     return {**probe.measure(), **({'slow': True} if slow else {})}
 
 
-def text(found):
+def text(results):
     """The points as a table."""
-    lines = [_table(found)]
-    shares = of_own_0(found)
+    lines = [_table(results)]
+    shares = of_own_0(results)
     if shares:
         lines += ['', 'patched, all kinds and rounds together:', shares]
     return '\n'.join(lines)
@@ -180,7 +180,7 @@ _table = table.of_sides(
 )  # fmt: skip
 
 
-def of_own_0(found):
+def of_own_0(results):
     """The patched side's share of its rate at 0 events, over all kinds.
 
     The kinds do the same work there, so their rounds may be taken together,
@@ -191,11 +191,11 @@ def of_own_0(found):
     """
     own = {
         point['kind']: point['patched']['runs']
-        for point in found
+        for point in results
         if point['events'] == 0 and 'patched' in point
     }
     shares = {}
-    for point in found if own else ():
+    for point in results if own else ():
         shares.setdefault(point['events'], []).extend(
             run['rate'] / reference['rate']
             for run, reference in zip(

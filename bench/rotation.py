@@ -26,7 +26,7 @@ _SLOWEST = 200  # validations per second of the slower side, nothing cached
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     count = TOKENS[plan.scale]
-    found = runs.Runs('kind', 'tokens')
+    results = runs.Runs('kind', 'tokens')
     with testbed.both(plan) as sides:
         progress.step(f'{count} tokens on each side, each validated')
         tokens = testbed.for_each_side(
@@ -35,11 +35,11 @@ def run(plan):
         for side in sides:
             meet(side, tokens[side])
         for name, side in testbed.rounds(sides, REPEATS[plan.scale], LOADS):
-            found.measure(
+            results.measure(
                 side, (name, count), measure, side, tokens[side], name,
                 SECONDS[plan.scale],
             )  # fmt: skip
-    return found.points()
+    return results.points()
 
 
 def validate(side, tokens, seconds):
@@ -59,7 +59,7 @@ def measure(side, tokens, name, seconds):
 
     :param tokens: what :func:`bench.client.rescoped_tokens` gave
     :param name: one of :data:`LOADS`
-    :returns: what :meth:`bench.load.Answers.measure` gives
+    :returns: the result of :meth:`bench.load.Answers.measure`
     """
     if name == 'quiet':
         return validate(side, tokens, seconds)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an experiment has measured: several runs of each side."""
+"""Results of an experiment: several runs of each side."""
 
 from bench import steal_time
 from bench import summary
@@ -9,9 +9,9 @@ from patchset import progress
 
 
 class Runs:
-    """The runs of stock and patched, by what they are about.
+    """The runs of all sides, grouped by the values of some fields.
 
-    :param names: names of the fields that say what that is, such as ``load``
+    :param names: names of the fields, such as ``load``
     :param order: tuples of their values, in the order of the points; by
         default that in which they are measured
     """
@@ -19,53 +19,52 @@ class Runs:
     def __init__(self, *names, order=()):
         self._names = names
         #: {tuple of values: {name of a side: list of dicts}}
-        self.measured = {about: {} for about in order}
+        self.measured = {values: {} for values in order}
 
-    def measure(self, side, about, function, *arguments):
-        """Measure one slice of time, without much stolen time if possible.
+    def measure(self, side, values, function, *arguments):
+        """Measure one time slice, without much steal time if possible.
 
         :param side: a :class:`bench.testbed.Side`
-        :param about: tuple of values
+        :param values: tuple of the values of the fields
         :param function: called with the arguments; returns a dict with at
             least ``rate``, ``p50`` and ``p99``
         """
-        self.add(
-            side, about, steal_time.measure_undisturbed(function, *arguments)
-        )
+        run = steal_time.measure_undisturbed(function, *arguments)
+        self.add(side, values, run)
 
-    def add(self, side, about, run):
+    def add(self, side, values, run):
         """Add a run of a side, and show its rate."""
-        runs = self.measured.setdefault(about, {}).setdefault(side.name, [])
+        runs = self.measured.setdefault(values, {}).setdefault(side.name, [])
         runs.append(run)
-        words = [
+        fields = ', '.join(
             f'{name} {value}'
-            for name, value in zip(self._names, about, strict=True)
-        ]
+            for name, value in zip(self._names, values, strict=True)
+        )
         progress.step(
-            f'run {len(runs)}: {", ".join(words)}, {side.name}: '
+            f'run {len(runs)}: {fields}, {side.name}: '
             f'{table.rate(run["rate"])}/s'
         )
 
-    def points(self, references=None, medians=(), **more):
-        """Sum up the runs.
+    def points(self, references=None, medians=(), **options):
+        """Summarize the runs.
 
-        :param references: function of a tuple of values that gives the runs
-            of each side that its own are divided by, as in ``measured``; None
-            divides them by those of stock
+        :param references: function of a tuple of values that returns the runs
+            of each side by which its rates are divided, as in ``measured``;
+            None divides them by those of stock
         :param medians: names of further fields, see
             :func:`bench.summary.medians`
-        :param more: further arguments of :func:`bench.summary.compared`
-        :returns: list of dicts, one for each tuple of values: these by name,
-            and what :func:`bench.summary.compared` gives
+        :param options: further arguments of :func:`bench.summary.point`
+        :returns: list of dicts, one for each tuple of values: the values by
+            name, and what :func:`bench.summary.point` returns
         """
-        found = []
-        for about, runs in self.measured.items():
+        points = []
+        for values, runs in self.measured.items():
             if not runs:
                 continue
-            own = references and references(about)
-            point = dict(zip(self._names, about, strict=True))
-            point.update(summary.compared(runs, own, **more))
+            own = references and references(values)
+            point = dict(zip(self._names, values, strict=True))
+            point.update(summary.point(runs, own, **options))
             for side in summary.sides(runs):
                 point[side].update(summary.medians(runs[side], medians))
-            found.append(point)
-        return found
+            points.append(point)
+        return points

@@ -21,18 +21,18 @@ _WARM = 1  # seconds
 
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
-    found = runs.Runs('kind')
+    results = runs.Runs('kind')
     with testbed.both(plan) as sides:
         keys = {side: access_keys(side.keystone) for side in sides}
         for side in sides:
             for kind in KINDS:
                 measure(side, kind, keys[side], _WARM)
         for kind, side in testbed.rounds(sides, REPEATS[plan.scale], KINDS):
-            found.measure(
+            results.measure(
                 side, (kind,), measure, side, kind, keys[side],
                 SECONDS[plan.scale],
             )  # fmt: skip
-    return points(found)
+    return points(results)
 
 
 def access_keys(keystone):
@@ -64,14 +64,14 @@ def measure(side, kind, keys, seconds):
     return load.during(url, requests, seconds, CLIENTS).measure()
 
 
-def points(found):
-    """Sum up the rounds.
+def points(results):
+    """Summarize the rounds.
 
-    :param found: a :class:`bench.runs.Runs` by kind
-    :returns: what :meth:`bench.runs.Runs.points` gives, with each side's runs
-        against stock's as ``of_stock`` and ``of_stock_spread``
+    :param results: a :class:`bench.runs.Runs` by kind
+    :returns: the result of :meth:`bench.runs.Runs.points`, with each side's
+        runs against stock's as ``of_stock`` and ``of_stock_spread``
     """
-    points = found.points(ratio=False)
+    points = results.points(ratio=False)
     for point in points:
         for side in ('stock', 'patched'):
             for end in ('', '_spread'):

@@ -39,7 +39,7 @@ def run(plan):
     """Run the experiment.
 
     :param plan: a :class:`bench.plan.Plan`
-    :returns: what :meth:`bench.runs.Runs.points` gives by case, where and
+    :returns: the result of :meth:`bench.runs.Runs.points` by case, where and
         load, and for each side the medians of :data:`TRAFFIC` (for each
         request), and ``refused`` (seconds after which the service refuses a
         revoked token; None if not measured)

@@ -4,13 +4,13 @@
 
 import statistics
 
-#: What may be measured, in the order in which it is shown; ``cloud`` is an
-#: existing Keystone, alone.
+#: The possible sides, in the order in which they are shown; ``cloud`` is an
+#: existing Keystone, without another side.
 SIDES = ('stock', 'patched', 'cloud')
 
 
 def sides(names):
-    """Names of the sides that there are, such as those of a point."""
+    """Names of the existing sides, for example of those of a point."""
     return [side for side in SIDES if side in names]
 
 
@@ -28,9 +28,10 @@ def grouped(points, field):
 
 
 def trimmed_mean(values):
-    """The mean without the least value and the most; with two, of both.
+    """The mean without the minimum and maximum; with two values, of both.
 
-    Of few values it varies less than their median, unless one is far off.
+    With few values, it varies less than the median, unless there is an
+    outlier.
     """
     return statistics.mean(sorted(values)[1:-1] or values)
 
@@ -38,74 +39,75 @@ def trimmed_mean(values):
 def medians(runs, names):
     """The medians of further fields: {name: median}.
 
-    :param runs: list of dicts; those without a value are left out, and where
-        none has one, the median is None
+    :param runs: list of dicts; those without a value are left out; the median
+        is None if no run has one
     """
-    found = {}
+    results = {}
     for name in names:
         values = [run[name] for run in runs if run.get(name) is not None]
-        found[name] = round(statistics.median(values), 3) if values else None
-    return found
+        results[name] = round(statistics.median(values), 3) if values else None
+    return results
 
 
-def of(runs, references):
-    """Sum up the runs of one point.
+def side(runs, references):
+    """Summarize the runs of one side of a point.
 
-    Each run is divided by the reference of its own round, so that a machine
-    that is slower in one round than in another leaves the ratio alone.
+    Each run is divided by the reference of the same round, so that the ratio
+    does not depend on the speed of the machine in a round.
 
-    :param runs: list of dicts with ``rate``, ``p50`` and ``p99``; None where
-        a round left the point out
-    :param references: for each run, the one that its rate is compared with
-    :returns: dict with the medians of rate, p50, p99 and ``of_own_0`` (run
-        by reference); ``rate_spread`` and ``of_own_0_spread`` as [least,
-        most]; ``repeats``, the number of runs, and ``runs``
+    :param runs: list of dicts with ``rate``, ``p50`` and ``p99``; None for
+        rounds in which the point was not measured
+    :param references: for each run, the one by which its rate is divided
+    :returns: dict with the medians of ``rate``, ``p50``, ``p99`` and
+        ``of_own_0`` (run by reference); ``rate_spread`` and
+        ``of_own_0_spread`` as [minimum, maximum]; ``repeats``, the number of
+        runs, and ``runs``
     """
     pairs = [
         (run, reference)
         for run, reference in zip(runs, references, strict=True)
         if run is not None
     ]
-    done = [run for run, _ in pairs]
-    share, share_spread = _divide(pairs, 4)
-    rates = [run['rate'] for run in done]
+    measured = [run for run, _ in pairs]
+    ratio, ratio_spread = _ratio(pairs, 4)
+    rates = [run['rate'] for run in measured]
     return {
         'rate': round(statistics.median(rates), 4),
         'rate_spread': [min(rates), max(rates)],
-        'p50': statistics.median(run['p50'] for run in done),
-        'p99': statistics.median(run['p99'] for run in done),
-        'of_own_0': share,
-        'of_own_0_spread': share_spread,
-        'repeats': len(done),
-        'runs': done,
+        'p50': statistics.median(run['p50'] for run in measured),
+        'p99': statistics.median(run['p99'] for run in measured),
+        'of_own_0': ratio,
+        'of_own_0_spread': ratio_spread,
+        'repeats': len(measured),
+        'runs': measured,
     }
 
 
-def _divide(pairs, digits, middle=statistics.median):
-    """Each run's rate by that of the other: their middle, [least, most]."""
+def _ratio(pairs, digits, average=statistics.median):
+    """Average of the ratios of rates, and their [minimum, maximum]."""
     ratios = [run['rate'] / other['rate'] for run, other in pairs]
     return (
-        round(middle(ratios), digits),
+        round(average(ratios), digits),
         [round(min(ratios), digits), round(max(ratios), digits)],
     )
 
 
-def compared(runs, references=None, middle=statistics.median, ratio=True):
-    """Sum up the sides of one point.
+def point(runs, references=None, average=statistics.median, ratio=True):
+    """Summarize the sides of one point.
 
-    :param runs: {side: list of dicts as :func:`of` takes them}
-    :param references: the same, what the runs of each side are divided by;
-        None has each side compared with the first one
-    :param middle: function that gives the median of numbers, or another mean
+    :param runs: {side: list of dicts as :func:`side` takes them}
+    :param references: the same, by which the runs of each side are divided;
+        None divides each by those of the first side
+    :param average: function of a list of numbers
     :param ratio: whether the patched rate is divided by stock's of the same
         round
-    :returns: {side: what :func:`of` gives}, and with two sides the middle of
-        that as ``ratio``, and ``ratio_spread`` as [least, most]
+    :returns: {side: what :func:`side` returns}, and with two sides the average
+        ratio as ``ratio``, and ``ratio_spread`` as [minimum, maximum]
     """
     first, *others = sides(runs)
     references = references or dict.fromkeys(runs, runs[first])
-    point = {side: of(runs[side], references[side]) for side in sides(runs)}
-    for side in others if ratio else ():
-        pairs = list(zip(runs[side], runs[first], strict=True))
-        point['ratio'], point['ratio_spread'] = _divide(pairs, 2, middle)
-    return point
+    result = {name: side(runs[name], references[name]) for name in sides(runs)}
+    for name in others if ratio else ():
+        pairs = list(zip(runs[name], runs[first], strict=True))
+        result['ratio'], result['ratio_spread'] = _ratio(pairs, 2, average)
+    return result

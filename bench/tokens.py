@@ -45,7 +45,7 @@ def footprint(scale):
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     with testbed.variants(plan, CACHES) as rigs:
-        found = new_runs(rigs)
+        results = new_runs(rigs)
         for number in range(max(RUNS[plan.scale].values())):
             for what, clients, requests in LOADS:
                 for cache, sides in rigs.items():
@@ -53,11 +53,11 @@ def run(plan):
                         continue
                     count = amount(plan.scale, cache, what, clients, requests)
                     for side in sides:
-                        found.measure(
+                        results.measure(
                             side, (cache, what, clients), measure, side, what,
                             clients, count,
                         )  # fmt: skip
-    return found.points(medians=TRAFFIC)
+    return results.points(medians=TRAFFIC)
 
 
 def new_runs(caches):
@@ -101,7 +101,7 @@ def measure(side, what, clients, requests):
 
     :param what: ``create`` or ``validate``
     :param clients: how many of them are under way at once
-    :returns: dict with what :meth:`bench.load.Answers.measure` gives, and for
+    :returns: the result of :meth:`bench.load.Answers.measure`, and for
         each request the keys that were read from memcached (``gets``), the
         values written (``sets``), and the ``bytes`` both ways, if the side
         has a memcached that can be asked

@@ -31,7 +31,7 @@ _WARM = 2  # seconds
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     sizes = SIZES[plan.scale]
-    found = new_runs(sizes)
+    results = new_runs(sizes)
     with testbed.both(plan) as sides:
         for size in sizes:
             # The others depend less on the catalog, or not at all.
@@ -40,11 +40,11 @@ def run(plan):
             for name, side in testbed.rounds(
                 sides, REPEATS[plan.scale], loads
             ):
-                found.measure(
+                results.measure(
                     side, (name, size), measure, side, tokens[side][name],
                     name, SECONDS[plan.scale],
                 )  # fmt: skip
-    return found.points()
+    return results.points()
 
 
 def new_runs(sizes):

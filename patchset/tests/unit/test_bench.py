@@ -22,7 +22,7 @@ def _run(rate, **more):
 class SummaryTestCase(testtools.TestCase):
     def test_a_machine_that_drifts_leaves_the_ratio_alone(self):
         runs = [_run(95), _run(47.5), _run(190)]
-        found = summary.of(runs, [_run(100), _run(50), _run(200)])
+        found = summary.side(runs, [_run(100), _run(50), _run(200)])
         self.assertEqual(0.95, found['of_own_0'])
         self.assertEqual([0.95, 0.95], found['of_own_0_spread'])
         self.assertEqual(95, found['rate'])
@@ -30,12 +30,12 @@ class SummaryTestCase(testtools.TestCase):
 
     def test_one_odd_round_does_not_count(self):
         runs = [_run(99), _run(20), _run(98)]
-        found = summary.of(runs, [_run(100)] * 3)
+        found = summary.side(runs, [_run(100)] * 3)
         self.assertEqual(0.98, found['of_own_0'])
         self.assertEqual([0.2, 0.99], found['of_own_0_spread'])
 
     def test_a_round_without_the_point(self):
-        found = summary.of([_run(1), None, None], [_run(100)] * 3)
+        found = summary.side([_run(1), None, None], [_run(100)] * 3)
         self.assertEqual(1, found['repeats'])
         self.assertEqual(0.01, found['of_own_0'])
 
@@ -54,9 +54,9 @@ class SummaryTestCase(testtools.TestCase):
 
     def test_other_middle_of_the_rounds(self):
         patched = [_run(9), _run(2), _run(2), _run(5)]
-        found = summary.compared(
+        found = summary.point(
             {'stock': [_run(1)] * 4, 'patched': patched},
-            middle=summary.trimmed_mean,
+            average=summary.trimmed_mean,
         )
         self.assertEqual(
             (3.5, [2, 9]), (found['ratio'], found['ratio_spread'])
@@ -65,7 +65,7 @@ class SummaryTestCase(testtools.TestCase):
 
 class ComparedTestCase(testtools.TestCase):
     def test_both_sides_in_each_round(self):
-        found = summary.compared(
+        found = summary.point(
             {'stock': [_run(100), _run(50)], 'patched': [_run(300), _run(100)]}
         )
         self.assertEqual(1, found['stock']['of_own_0'])
@@ -75,7 +75,7 @@ class ComparedTestCase(testtools.TestCase):
         )
 
     def test_each_side_against_others(self):
-        found = summary.compared(
+        found = summary.point(
             {'stock': [_run(50)], 'patched': [_run(80)]},
             {'stock': [_run(100)], 'patched': [_run(100)]},
         )
