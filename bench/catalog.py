@@ -2,11 +2,11 @@
 
 """Effect of the size of the catalog on the requests that return it.
 
-``validate`` and ``rescope`` return the catalog, and everything that can be
-cached is cached. ``first`` is a rescoping for a project that was not requested
-since the catalog has changed: the median in milliseconds.
+``validate`` and ``rescope`` return the catalog, with all values cached.
+``first`` is the median duration, in milliseconds, of rescoping to a project
+that was not requested since the catalog has changed.
 
-The rate of a size is also divided by that of the same side with one endpoint,
+The rate for a size is also divided by that of the same side with one endpoint,
 from the same slice of the same round.
 """
 
@@ -56,21 +56,21 @@ def run(plan):
 
 
 def new_runs(sizes):
-    """Runs without any yet, for some numbers of endpoints."""
+    """Empty results, for some numbers of endpoints."""
     order = itertools.product(LOADS, sizes)
     return runs.Runs('load', 'endpoints', order=order)
 
 
 def fill(side, size, projects):
-    """Fill the catalog of a side, and have its processes read it.
+    """Fill the catalog of a side, and let its processes read it.
 
     :param projects: ids of projects that are not requested otherwise
-    :returns: ((token, id of its project), list of milliseconds, one for each
-        of the projects)
+    :returns: ((token, id of its project), list of milliseconds for each of
+        the projects)
     """
     population.fill_catalog(side, size)
     token = client.token(side.keystone)
-    own = client.token_data(side.keystone, token)['project']['id']
+    project_id = client.token_data(side.keystone, token)['project']['id']
     # Each process reads the catalog.
     requests = load.validations([token]) * CLIENTS * _WARM
     load.exactly(side.url, requests, CLIENTS)
@@ -79,12 +79,12 @@ def fill(side, size, projects):
         for project in projects
     ]
     for _ in range(_WARM):
-        client.rescope(side.keystone, token, own)
-    return (token, own), times
+        client.rescope(side.keystone, token, project_id)
+    return (token, project_id), times
 
 
 def measure(side, name, token, project_id, seconds):
-    """One slice of time of a load, see :meth:`bench.load.Answers.measure`."""
+    """Measure a time slice, see :meth:`bench.load.Answers.measure`."""
     requests = load.validations([token])
     if name == 'rescope':
         requests = [('', '', client.rescope_body(token, project_id))]
@@ -94,21 +94,21 @@ def measure(side, name, token, project_id, seconds):
 def points(results, first):
     """Summarize the rounds.
 
-    :param results: what :func:`new_runs` gave
+    :param results: a :class:`bench.runs.Runs`, see :func:`new_runs`
     :param first: {(side, endpoints): for each round, a list of milliseconds}
     :returns: the result of :meth:`bench.runs.Runs.points`, with each side's
-        runs against those with the smallest catalog, and for each side
+        runs divided by those with the smallest catalog, and for each side
         ``first`` (milliseconds)
     """
-    (_, least), *_ = results.measured
+    smallest = min(endpoints for _, endpoints in results.measured)
     points = results.points(
-        references=lambda values: results.measured[values[0], least]
+        references=lambda values: results.measured[values[0], smallest]
     )
     for point in points:
         for side in ('stock', 'patched'):
             times = first[side, point['endpoints']]
-            rounds = [statistics.median(one) for one in times]
-            point[side]['first'] = round(statistics.median(rounds), 1)
+            medians = [statistics.median(round_times) for round_times in times]
+            point[side]['first'] = round(statistics.median(medians), 1)
     return points
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fernet and JWS tokens: creating them with a password, and validating them.
+"""Creation of Fernet and JWS tokens with a password, and their validation.
 
 Each client validates the same token repeatedly.
 """
@@ -19,8 +19,7 @@ TITLE = 'Cost of the token format'
 FORMATS = {'fernet': {}, 'jws': {'token': {'provider': 'jws'}}}
 SECONDS = {'small': 1, 'full': 10}
 REPEATS = {'small': 3, 'full': 5}
-SEVERAL = 4  # clients
-LOADS = tuple(itertools.product(('create', 'validate'), (1, SEVERAL)))
+LOADS = tuple(itertools.product(('create', 'validate'), (1, 4)))  # clients
 _WARM = 10  # requests of each client
 
 
@@ -28,10 +27,10 @@ def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     order = [(name, *load) for name in FORMATS for load in LOADS]
     results = runs.Runs('format', 'what', 'clients', order=order)
-    with testbed.variants(plan, FORMATS) as rigs:
+    with testbed.variants(plan, FORMATS) as variants:
         for _ in range(REPEATS[plan.scale]):
             for what, clients in LOADS:
-                for name, sides in rigs.items():
+                for name, sides in variants.items():
                     for side in sides:
                         results.measure(
                             side, (name, what, clients), measure, side, what,
@@ -41,7 +40,7 @@ def run(plan):
 
 
 def measure(side, what, clients, seconds):
-    """One slice of time, after a warm-up.
+    """Measure a time slice, after a warm-up.
 
     :param what: ``create`` or ``validate``
     :returns: the result of :meth:`bench.load.Answers.measure`
@@ -56,7 +55,7 @@ def points(results):
 
     :param results: a :class:`bench.runs.Runs` by format, what and clients
     :returns: the result of :meth:`bench.runs.Runs.points`, and for each side
-        ``ms``, the mean time of an answer
+        ``ms``, the mean response time
     """
     points = results.points()
     for point in points:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Creating and validating tokens, with memcached and without a cache.
+"""Creation and validation of tokens, with memcached and without a cache.
 
-Without a cache, stock takes half a second for a validation, so that a run has
-fewer requests there.
+A run without a cache has fewer requests, because a validation by stock then
+takes half a second.
 """
 
 from bench import client
@@ -15,7 +15,7 @@ from bench import testbed
 TITLE = 'Cost of a token, with memcached and without a cache'
 
 CACHES = {'memcached': {}, 'none': {'cache': {'enabled': False}}}
-# What is asked, how many clients ask at once, and how often all together.
+# Request, number of clients, and number of requests of all clients.
 LOADS = (
     ('create', 1, 200),
     ('validate', 1, 200),
@@ -26,16 +26,16 @@ RUNS = {
     'small': {'create': 2, 'validate': 4},
     'full': {'create': 20, 'validate': 20},
 }
-# What part of the requests is sent where there is no cache.
+# Divisor of the number of requests without a cache.
 UNCACHED = {'small': 40, 'full': 10}
-TRAFFIC = ('gets', 'sets', 'bytes')  # of memcached, for each request
+TRAFFIC = ('gets', 'sets', 'bytes')  # with memcached, per request
 
 
 def footprint(scale):
     """How many tokens a run issues at an existing Keystone, and revokes."""
     issued = 0
     for what, clients, requests in LOADS:
-        count = 1  # which validates itself
+        count = 1  # it validates itself
         if what == 'create':
             count = amount(scale, 'as it is', what, clients, requests)
         issued += repeats(scale, 'as it is', what) * count
@@ -44,11 +44,11 @@ def footprint(scale):
 
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
-    with testbed.variants(plan, CACHES) as rigs:
-        results = new_runs(rigs)
+    with testbed.variants(plan, CACHES) as variants:
+        results = new_runs(variants)
         for number in range(max(RUNS[plan.scale].values())):
             for what, clients, requests in LOADS:
-                for cache, sides in rigs.items():
+                for cache, sides in variants.items():
                     if number >= repeats(plan.scale, cache, what):
                         continue
                     count = amount(plan.scale, cache, what, clients, requests)
@@ -61,13 +61,13 @@ def run(plan):
 
 
 def new_runs(caches):
-    """Runs without any yet, with some caches."""
+    """Empty results, for some caches."""
     order = [(cache, *load[:2]) for cache in caches for load in LOADS]
     return runs.Runs('cache', 'what', 'clients', order=order)
 
 
 def repeats(scale, cache, what):
-    """How many runs there are.
+    """Number of runs.
 
     :param what: ``create`` or ``validate``
     """
@@ -75,9 +75,9 @@ def repeats(scale, cache, what):
 
 
 def amount(scale, cache, what, clients, requests):
-    """How many requests there are in one run.
+    """Number of requests in a run.
 
-    :param requests: how many there are at full scale with memcached
+    :param requests: their number at full scale with memcached
     """
     if cache == 'none':
         requests //= UNCACHED[scale]
@@ -87,7 +87,7 @@ def amount(scale, cache, what, clients, requests):
 
 
 def request(side, what) -> list:
-    """A request that creates a token, or validates one that is issued now.
+    """A request that creates a token, or validates a new one: a list.
 
     :param what: ``create`` or ``validate``
     """
@@ -100,39 +100,39 @@ def measure(side, what, clients, requests):
     """Send a number of requests.
 
     :param what: ``create`` or ``validate``
-    :param clients: how many of them are under way at once
+    :param clients: number of concurrent requests
     :returns: the result of :meth:`bench.load.Answers.measure`, and for
-        each request the keys that were read from memcached (``gets``), the
-        values written (``sets``), and the ``bytes`` both ways, if the side
-        has a memcached that can be asked
+        each request the keys read from memcached (``gets``), the values
+        written (``sets``), and the ``bytes`` sent and received, if the side
+        has a memcached
     """
-    one = request(side, what)
+    message = request(side, what)
     before = side.cache.stats() if side.cache else None
-    # No more than these, or the counters would have more.
-    answers = load.exactly(side.url, one * requests, clients)
-    spent = {}
+    # Exactly these: the counters are divided by their number.
+    answers = load.exactly(side.url, message * requests, clients)
+    counts = {}
     if before:
-        spent = traffic(before, side.cache.stats(), answers.requests)
-    return {**answers.measure(), **spent}
+        counts = traffic(before, side.cache.stats(), answers.requests)
+    return {**answers.measure(), **counts}
 
 
 def traffic(before, after, requests):
-    """What memcached was asked for each request.
+    """Traffic with memcached per request.
 
     :param before: its counters before the requests
-    :param after: its counters after them
+    :param after: its counters after the requests
     :returns: dict with ``gets``, ``hits`` (of them), ``sets`` and ``bytes``
     """
 
-    def grown(*names):
-        more = sum(int(after[name]) - int(before[name]) for name in names)
-        return more / requests
+    def per_request(*names):
+        count = sum(int(after[name]) - int(before[name]) for name in names)
+        return count / requests
 
     return {
-        'gets': grown('cmd_get'),
-        'hits': grown('get_hits'),
-        'sets': grown('cmd_set'),
-        'bytes': grown('bytes_read', 'bytes_written'),
+        'gets': per_request('cmd_get'),
+        'hits': per_request('get_hits'),
+        'sets': per_request('cmd_set'),
+        'bytes': per_request('bytes_read', 'bytes_written'),
     }
 
 

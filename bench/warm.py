@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Responses for a token that both sides have validated before.
+"""Repeated validation of one token.
 
 ``system`` and ``trust`` are like ``validate``, with tokens for the system and
 of a trust.
 
-``offered`` is lower than the capacity of stock: the response times without
-queueing.
+``offered`` has a rate below the capacity of stock, and shows the response
+times without queueing.
 """
 
 import itertools
@@ -34,9 +34,9 @@ def run(plan):
     results = new_runs(sizes)
     with testbed.both(plan) as sides:
         for size in sizes:
-            # The others depend less on the catalog, or not at all.
+            # The other loads depend little on the catalog.
             loads = LOADS if size == 1 else ('validate', 'offered')
-            tokens = {side: filled(side, size, loads) for side in sides}
+            tokens = {side: fill(side, size, loads) for side in sides}
             for name, side in testbed.rounds(
                 sides, REPEATS[plan.scale], loads
             ):
@@ -48,13 +48,13 @@ def run(plan):
 
 
 def new_runs(sizes):
-    """Runs without any yet, for some numbers of endpoints."""
+    """Empty results, for some numbers of endpoints."""
     order = itertools.product(LOADS, sizes)
     return runs.Runs('load', 'endpoints', order=order)
 
 
-def filled(side, size, loads) -> dict:
-    """Fill the catalog of a side, and have each process answer.
+def fill(side, size, loads) -> dict:
+    """Fill the catalog of a side, and let each process validate the tokens.
 
     :returns: {load: token}
     """
@@ -69,7 +69,7 @@ def filled(side, size, loads) -> dict:
 
 
 def measure(side, token, name, seconds):
-    """One slice of time of a load, see :meth:`bench.load.Answers.measure`."""
+    """Measure a time slice, see :meth:`bench.load.Answers.measure`."""
     url, requests = side.url, load.validations([token])
     if name == 'version':
         url, requests = side.keystone.url, [('', '', '')]
