@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 
--- Requests of wrk, from a file with one on each line, as bench/load.py writes
--- it. The second argument is the number of answers after which "answered" is
--- printed; with 0, they are sent in turns until wrk ends. The third one is the
--- rate of requests per second, of all connections together; with 0, each sends
--- the next one when its last one was answered.
+-- Requests of wrk, from a file with one per line, written by bench/load.py. The
+-- second argument is the number of responses after which "completed" is
+-- printed; with 0, requests are sent in turn until wrk ends. The third one is
+-- the rate of requests per second of all connections; with 0, each connection
+-- sends the next request after the response.
 
 local ffi = require("ffi")
 ffi.cdef[[
@@ -13,7 +13,7 @@ ffi.cdef[[
 ]]
 local MONOTONIC = 1
 
-local requests, at = {}, 0
+local requests, index = {}, 0
 
 local function milliseconds()
    local time = ffi.new("struct timespec")
@@ -31,7 +31,7 @@ function init(args)
       if method == "" then method = body == "" and "GET" or "POST" end
       if body == "" then body = nil end
       if path == "" then path = nil end
-      -- Made in advance: the processors are the servers'.
+      -- In advance, to leave the processors to the servers.
       table.insert(requests, wrk.format(method, path, headers, body))
    end
    local rate, due = tonumber(args[3])
@@ -42,13 +42,13 @@ function init(args)
          return math.max(0, due - milliseconds())
       end
    end
-   local left = tonumber(args[2])
-   if left > 0 then
+   local remaining = tonumber(args[2])
+   if remaining > 0 then
       function response()
-         left = left - 1
-         if left == 0 then
+         remaining = remaining - 1
+         if remaining == 0 then
             wrk.thread:stop()
-            io.write("\nanswered\n")
+            io.write("\ncompleted\n")
             io.flush()
          end
       end
@@ -56,8 +56,8 @@ function init(args)
 end
 
 function request()
-   at = at % #requests + 1
-   return requests[at]
+   index = index % #requests + 1
+   return requests[index]
 end
 
 function done(summary, latency)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Load on a server, by wrk: at the rate of its responses, or a steady one.
+"""Load on a server by wrk, at its maximum rate or at a constant one.
 
-A request is a tuple of strings: the token that asks, the token that is asked
-about, and a body, which is posted; each may be empty. A method and a path with
-its query may follow, which take the place of GET or POST and of the URL's.
+A request is a tuple of strings: the token of the caller, the subject token,
+and a body, which is sent by POST; each may be empty. A method and a path with
+a query may follow; they replace GET or POST and the path of the URL.
 """
 
 import collections
@@ -22,18 +22,18 @@ import tempfile
 from patchset import child
 from patchset import errors
 
-_LONGEST = 900  # seconds that a number of requests may take
+_MAX_DURATION = 900  # seconds, of a given number of requests
 
 _SCRIPT = pathlib.Path(__file__).with_name('load.lua')
 
 
 @dataclasses.dataclass(frozen=True)
 class Answers:
-    """What was answered, with the time of each.
+    """The successful responses, with their response times.
 
-    :param rate: answers per second
-    :param times: {microseconds: number of answers that took as long}
-    :param failed: number of requests without an answer, or with an error
+    :param rate: responses per second
+    :param times: {response time in microseconds: number of responses}
+    :param failed: number of requests without a response, or with an error
     """
 
     rate: float
@@ -42,17 +42,19 @@ class Answers:
 
     @property
     def requests(self) -> int:
-        """The number of answers."""
+        """The number of responses."""
         return sum(self.times.values())
 
     def measure(self, percents=(50, 99)) -> dict:
         """``rate``, ``p50`` and ``p99`` (milliseconds), and ``requests``.
 
-        :param percents: which percentiles there are
+        :param percents: the percentiles
         """
         return {
             'rate': float(f'{self.rate:.6g}'),
-            **{f'p{one}': self.percentile(one) for one in percents},
+            **{
+                f'p{percent}': self.percentile(percent) for percent in percents
+            },
             'requests': self.requests,
         }
 
@@ -64,33 +66,33 @@ class Answers:
 
 
 def joined(parts) -> Answers:
-    """What was answered one after the other, as one.
+    """The responses of consecutive measurements.
 
     :param parts: list of :class:`Answers`
     """
     times = collections.Counter()
-    for one in parts:
-        times.update(one.times)
-    took = sum(one.requests / one.rate for one in parts)
-    return Answers(rate=times.total() / took, times=dict(times))
+    for answers in parts:
+        times.update(answers.times)
+    duration = sum(answers.requests / answers.rate for answers in parts)
+    return Answers(rate=times.total() / duration, times=dict(times))
 
 
 def validations(subjects, caller=None) -> list:
     """Requests that validate tokens.
 
-    :param caller: token that asks; None has each ask about itself
+    :param caller: token of the caller; None validates each token by itself
     """
-    return [(caller or one, one, '') for one in subjects]
+    return [(caller or subject, subject, '') for subject in subjects]
 
 
 def during(url, requests, seconds, clients, rate=0) -> Answers:
-    """Send requests in turns for some seconds.
+    """Send requests in turn for some seconds.
 
-    :param clients: number of requests under way at once, at most
-    :param rate: requests per second of all clients, whatever the response
-        times, as long as one of them is free; 0 has each send the next one
-        after the response
-    :raises patchset.errors.Error: an answer was not a success
+    :param clients: maximum number of concurrent requests
+    :param rate: requests per second of all clients, regardless of the
+        response times, while one of them is free; with 0, each sends the next
+        request after the response
+    :raises patchset.errors.Error: a request failed
     """
     return _run([(url, requests)], clients, seconds, rate=rate)
 
@@ -98,14 +100,14 @@ def during(url, requests, seconds, clients, rate=0) -> Answers:
 def once(urls, requests, clients, strict=True) -> Answers:
     """Send each request once, in order.
 
-    When the last answer comes, the clients that are done have begun with the
-    first requests again.
+    Clients that are done start again with the first requests, until the last
+    response of the others.
 
-    :param urls: the first request is sent to the first URL, the second to the
-        second, and so on in turns; they share the clients
-    :param clients: number of requests under way at once
+    :param urls: the requests are distributed to the URLs by round robin, as
+        are the clients
+    :param clients: number of concurrent requests
     :param strict: False counts failures; the times include those of errors
-    :raises patchset.errors.Error: an answer was not a success
+    :raises patchset.errors.Error: a request failed
     """
     parts = [
         (url, requests[number :: len(urls)]) for number, url in enumerate(urls)
@@ -114,22 +116,22 @@ def once(urls, requests, clients, strict=True) -> Answers:
 
 
 def exactly(url, requests, clients) -> Answers:
-    """Send each request once, and no more.
+    """Send each request exactly once.
 
-    :param clients: the first one sends the first request, the second one the
-        second, and so on in turns, each after its last one was answered
-    :returns: those of all clients; the rate is that until the last answer
-    :raises patchset.errors.Error: an answer was not a success
+    :param clients: number of clients, to which the requests are distributed
+        by round robin; each sends the next one after the response
+    :returns: the responses of all clients; the rate is until the last one
+    :raises patchset.errors.Error: a request failed
     """
     parts = [(url, requests[number::clients]) for number in range(clients)]
     return _run(parts, 1)
 
 
 def _run(parts, clients, seconds=None, strict=True, rate=0):
-    """Run a wrk for each part at once; None of them is left behind.
+    """Run a wrk for each part, all at the same time.
 
     :param parts: list of (URL, requests)
-    :param clients: of each part
+    :param clients: number of clients of each part
     :param seconds: None sends each request once
     :param rate: requests per second of each part; see :func:`during`
     """
@@ -137,18 +139,19 @@ def _run(parts, clients, seconds=None, strict=True, rate=0):
         folder = pathlib.Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix='ks-wrk-'))
         )
-        # Ends after the processes, which its threads read from.
+        # Ends after the processes, whose output its threads read.
         pool = concurrent.futures.ThreadPoolExecutor(len(parts))
         stack.enter_context(pool)
         running = []
         for number, (url, requests) in enumerate(parts):
             path = folder / f'requests-{number}'
-            path.write_text(''.join('\t'.join(one) + '\n' for one in requests))
-            # One thread: requests are sent in order, whichever connection is
-            # free.
+            path.write_text(
+                ''.join('\t'.join(request) + '\n' for request in requests)
+            )
+            # One thread, so that requests are sent in order.
             words = [
                 'env', '--ignore-signal=INT', 'wrk', '-t', '1', '-c', clients,
-                '--timeout', '300s', '-d', f'{seconds or _LONGEST}s',
+                '--timeout', '300s', '-d', f'{seconds or _MAX_DURATION}s',
                 '-s', _SCRIPT, url, '--', path,
                 0 if seconds else len(requests), rate,
             ]  # fmt: skip
@@ -166,15 +169,15 @@ def _run(parts, clients, seconds=None, strict=True, rate=0):
 
 
 def _output(process):
-    """What a wrk prints.
+    """Output of a wrk.
 
-    If all is answered it is told to end: again and again, as it may not have
-    begun to wait for the end of its duration, and miss that.
+    After the last response, it is interrupted repeatedly: it misses the signal
+    if it is not yet waiting for the end of its duration.
     """
     text = ''
     for line in process.stdout:
         text += line
-        ready = line != 'answered\n'
+        ready = line != 'completed\n'
         while not ready:
             process.send_signal(signal.SIGINT)
             ready, _, _ = select.select([process.stdout], [], [], 0.05)
@@ -182,55 +185,56 @@ def _output(process):
 
 
 def parse(outputs, clients, strict=True) -> Answers:
-    """Read what several wrk that ran at the same time have printed.
+    """Parse the output of several wrk that ran at the same time.
 
     :param outputs: list of texts
-    :param clients: how many requests each had under way at once
+    :param clients: number of concurrent requests of each
     :param strict: whether failures are an error
-    :raises patchset.errors.Error: they tell of failures, or of no answer
+    :raises patchset.errors.Error: requests failed, or there is no response
     """
-    times, longest, refused, failed = collections.Counter(), 0, 0, 0
+    times, duration, refused, failed = collections.Counter(), 0, 0, 0
     for text in outputs:
-        found = _checked(text, strict)
-        refused += found['refused']
-        failed += found['failed']
-        if found['requests']:
-            longest = max(longest, found['microseconds'])
-            times.update(_measured(found, clients))
+        result = _checked(text, strict)
+        refused += result['refused']
+        failed += result['failed']
+        if result['requests']:
+            duration = max(duration, result['microseconds'])
+            times.update(_measured(result, clients))
     if not times:
-        raise errors.Error('no request was answered in time')
-    rate = 1_000_000 * (times.total() - refused) / longest
+        raise errors.Error('there was no response in time')
+    rate = 1_000_000 * (times.total() - refused) / duration
     return Answers(rate, dict(times), refused + failed)
 
 
 def _checked(text, strict):
-    """What a wrk has printed; with strict, if it has had no failures."""
-    lines = text.strip().splitlines() or ['nothing was printed']
+    """The result of a wrk; with strict, it must not contain failures."""
+    lines = text.strip().splitlines() or ['no output']
     try:
-        found = json.loads(lines[-1])
+        result = json.loads(lines[-1])
     except ValueError:
         raise errors.Error(f'wrk failed: {lines[-1]}') from None
-    if strict and (found['refused'] or found['failed']):
+    if strict and (result['refused'] or result['failed']):
         raise errors.Error(
-            f'of {found["requests"]} requests under load {found["refused"]} '
-            f'were rejected, and {found["failed"]} aborted'
+            f'of {result["requests"]} requests under load '
+            f'{result["refused"]} were rejected, and {result["failed"]} '
+            f'aborted'
         )
-    return found
+    return result
 
 
-def _measured(found, clients):
-    """The times that were measured: {microseconds: number of answers}.
+def _measured(result, clients):
+    """The measured response times: {microseconds: number of responses}.
 
-    For each slow answer wrk adds those that clients at a steady pace would
-    have waited for (its ``stats_correct``). They come out again here; those
-    below the least time are not listed.
+    For each slow response, wrk adds those that clients with a constant rate
+    would have waited for (its ``stats_correct``). They are removed here.
     """
-    times = dict(found['times'])
-    pace = found['microseconds'] // max(found['requests'] // clients, 1)
+    times = dict(result['times'])
+    interval = result['microseconds'] // max(result['requests'] // clients, 1)
     for time in sorted(times, reverse=True):
-        if time < 2 * pace or found['requests'] < clients:
+        if time < 2 * interval or result['requests'] < clients:
             break
-        for added in range(time - pace, pace, -pace):
+        for added in range(time - interval, interval, -interval):
+            # wrk does not list those below the minimum.
             if added in times:
                 times[added] -= times[time]
     return {time: number for time, number in times.items() if number}
