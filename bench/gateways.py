@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""RadosGW for both sides, and signed S3 requests."""
+"""RadosGW of both sides, and signed S3 requests."""
 
 import contextlib
 import itertools
@@ -16,98 +16,98 @@ from patchset import paths
 from patchset import progress
 from patchset.services import ceph
 
-USERS = 4  # all in one project, to which the bucket belongs
+USERS = 4  # all with one project, which owns the bucket
 _BODY = 'x' * 1024
 
 
 class Gateway:
-    """A RadosGW whose users are those of one side.
+    """A RadosGW with the users of one side.
 
     :param side: a :class:`bench.testbed.Side`
-    :param cache: name of RadosGW's kind of cache
-    :param is_off: whether it has none
+    :param cache: name of the cache setting of RadosGW
+    :param has_cache: whether it has a cache
     :param server: a :class:`patchset.services.ceph.RadosGW`, running
-    :param venv: the environment that has boto3
+    :param venv: the environment with boto3
     :param accounts: list of :class:`bench.cloud.Account`
     """
 
-    def __init__(self, side, cache, is_off, server, venv, accounts):
+    def __init__(self, side, cache, has_cache, server, venv, accounts):
         self.side = side
-        #: address of its API of S3
+        #: URL of its S3 API
         self.url = server.url
         self._bucket = f'{side.name}-{cache}'
-        self._is_off = is_off
+        self._has_cache = has_cache
         self._venv = venv
         self._accounts = accounts
         self._requests = {}
         self._keys = []
 
-    def keys(self, count) -> list:
-        """Have the users make access keys: (access key, secret) of each."""
-        # One token each: a password takes a while.
+    def create_keys(self, count) -> list:
+        """Create access keys of the users: (access key, secret) of each."""
+        # One token per user, because verifying a password is slow.
         owners = [(one, client.token(one)) for one in self._accounts]
         return client.map_concurrently(
-            _key, population.round_robin(owners, count)
+            _create_key, population.round_robin(owners, count)
         )
 
-    def sign(self, kinds, keys, count, make=False) -> dict:
-        """Sign requests, which the keys do in turns.
+    def sign(self, kinds, keys, count, create=False) -> dict:
+        """Sign requests with the keys in turn.
 
-        :param make: make the bucket and its objects before
-        :returns: {kind: list as :func:`bench.load.once` takes it}
+        :param create: whether to create the bucket and its objects before
+        :returns: {kind: list of requests, see :mod:`bench.load`}
         """
         request = {
             'url': self.url, 'bucket': self._bucket, 'keys': keys,
-            'kinds': kinds, 'count': count, 'make': make,
+            'kinds': kinds, 'count': count, 'create': create,
         }  # fmt: skip
-        answer = child.run(
+        output = child.run(
             [self._venv.python, '-P', '-m', 'bench.s3_signer'],
             env=self._venv.variables(paths.ROOT),
             stdin=json.dumps(request),
             what='signing requests',
         )
         return {
-            kind: [_request(kind, path) for path in found]
-            for kind, found in json.loads(answer).items()
+            kind: [_request(kind, path) for path in paths_of_kind]
+            for kind, paths_of_kind in json.loads(output).items()
         }
 
     def prepare(self, kinds, keys, count):
-        """Make what is read, and sign requests for :meth:`load`."""
-        self._keys = self.keys(keys)
-        self._requests = self.sign(kinds, self._keys, count, make=True)
+        """Create the objects, and sign requests for :meth:`load`."""
+        self._keys = self.create_keys(keys)
+        self._requests = self.sign(kinds, self._keys, count, create=True)
         for number, requests in enumerate(self._requests.values()):
-            # What Keystone is asked is the same for each kind.
+            # The requests to Keystone are the same for each kind.
             count = USERS if number else keys
             load.once([self.url], requests[:count], USERS)
 
-    def asked(self, count) -> list:
+    def keystone_requests(self, count) -> list:
         """Requests that RadosGW sends to Keystone for S3 requests.
 
-        Without a cache, it issues a token for each of its requests.
+        Without a cache, it issues a token for each of these requests.
 
         :param count: number of S3 requests
-        :returns: list as :func:`bench.load.once` takes it
+        :returns: list of requests, see :mod:`bench.load`
         """
         keystone = self.side.keystone
         callers = itertools.cycle(
-            client.tokens(keystone, 2 * count if self._is_off else 1)
+            client.tokens(keystone, 1 if self._has_cache else 2 * count)
         )
         body = client.login_body(keystone)
         login = '', '', body, 'POST', '/v3/auth/tokens'
         owners = population.round_robin(self._accounts, len(self._keys))
         keys = list(zip(owners, self._keys, strict=True))
-        found = []
+        requests = []
         for owner, (access, secret) in population.round_robin(keys, count):
             user = owner.credentials['OS_USER_ID']
             for body, path in (
                 (signing.s3(access, secret).decode(), '/v3/s3tokens'),
                 ('', f'/v3/users/{user}/credentials/OS-EC2/{access}'),
             ):
-                if self._is_off:
-                    found.append(login)
+                if not self._has_cache:
+                    requests.append(login)
                 method = 'POST' if body else 'GET'
-                found.append((next(callers), '', body, method, path))
-        return found
+                requests.append((next(callers), '', body, method, path))
+        return requests
 
     def load(self, kind, seconds, clients):
         """Send requests of a kind for some seconds.
@@ -115,14 +115,14 @@ class Gateway:
         :returns: :class:`bench.load.Answers`
         """
         requests = self._requests[kind]
-        found = load.during(self.url, requests, seconds, clients)
-        # Those that come next are others.
-        start = found.requests % len(requests)
+        answers = load.during(self.url, requests, seconds, clients)
+        # The next load starts with different ones.
+        start = answers.requests % len(requests)
         self._requests[kind] = requests[start:] + requests[:start]
-        return found
+        return answers
 
 
-def _key(owner):
+def _create_key(owner):
     account, token = owner
     ids = (account.credentials[f'OS_{one}_ID'] for one in ('USER', 'PROJECT'))
     return client.create_access_key(account, token, *ids)
@@ -134,9 +134,9 @@ def _request(kind, path):
 
 
 def options(keystone, size):
-    """Options of a RadosGW that asks a Keystone.
+    """Options of a RadosGW that uses a Keystone.
 
-    :param size: of its cache; 0 switches it off
+    :param size: size of its cache; 0 disables it
     """
     account = keystone.credentials
     return {
@@ -151,26 +151,26 @@ def options(keystone, size):
 
 @contextlib.contextmanager
 def started(sides, caches, venv):
-    """Start Ceph, and one RadosGW for each side and each kind of cache.
+    """Start Ceph, and one RadosGW for each side and each cache setting.
 
     :param sides: list of :class:`bench.testbed.Side`
     :param caches: {name: size of RadosGW's cache of tokens and secrets}
-    :param venv: the environment that has boto3
+    :param venv: the environment with boto3
     :returns: {(side, cache): :class:`Gateway`}
     """
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(testbed.temporary_folder())
         progress.step('starting Ceph')
         monitor = stack.enter_context(ceph.cluster(folder))
-        found = {}
+        gateways = {}
         for side in sides:
             accounts = population.accounts(side.keystone, USERS)
             for cache, size in caches.items():
                 progress.step(f'starting RadosGW, {side.name}, cache {cache}')
-                own = options(side.keystone, size)
-                server = ceph.RadosGW(monitor, own, folder)
-                stack.enter_context(server)
-                found[side, cache] = Gateway(
-                    side, cache, not size, server, venv, accounts
+                server = stack.enter_context(
+                    ceph.RadosGW(monitor, options(side.keystone, size), folder)
                 )
-        yield found
+                gateways[side, cache] = Gateway(
+                    side, cache, size > 0, server, venv, accounts
+                )
+        yield gateways

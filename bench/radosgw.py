@@ -24,21 +24,21 @@ from patchset import progress
 from patchset import system
 
 TITLE = 'Cost of an S3 request through RadosGW'
-PACKAGES = 'radosgw'  # profile of bindep.txt, which nothing else needs
+PACKAGES = 'radosgw'  # profile of bindep.txt
 KINDS = ('get', 'put', 'list')
 FIRST, VALIDATIONS, HASHED = 'first', 'validations', 'hashed'
-CACHES = {'off': 0, 'one': 1, 'on': 10_000}  # entries; the last is usual
-_ASKING = ('off', 'one')  # those with requests to Keystone for each
-SECONDS = {'small': 5, 'full': 10}  # four clients wait a second each
+CACHES = {'off': 0, 'one': 1, 'on': 10_000}  # entries; default: 10,000
+_UNCACHED = ('off', 'one')  # each S3 request causes requests to Keystone
+SECONDS = {'small': 5, 'full': 10}
 REPEATS = {'small': 2, 'full': 6}
-FIRSTS = {'small': 1, 'full': 3}  # rounds of new clients
-CLIENTS, MANY, VALIDATING = 4, 64, 2
+FIRST_ROUNDS = {'small': 1, 'full': 3}  # of new clients
+CLIENTS, NEW_CLIENTS, VALIDATING_CLIENTS = 4, 64, 2
 TOKENS = 50
-_SIGNED = 500  # requests of each kind, which take turns
+_SIGNED_REQUESTS = 500  # requests of each kind
 _PERCENTS = (50, 95, 99)
-_REMEMBERED = 60  # seconds
+_CACHE_TIME = 60  # seconds, of verified passwords
 _TICK = 1 / os.sysconf('SC_CLK_TCK')  # seconds
-# Stock has no such option, and leaves it.
+# Stock ignores the option that it does not have.
 _OPTIONS = {
     seconds: {
         'identity': {
@@ -46,7 +46,7 @@ _OPTIONS = {
             'password_check_cache_time': seconds,
         }
     }
-    for seconds in (0, _REMEMBERED)
+    for seconds in (0, _CACHE_TIME)
 }
 
 
@@ -56,10 +56,10 @@ def run(plan):
     venv = environment.Environment(pins.newest(), 'bench').ensure()
     results = runs.Runs('kind', 'cache')
     with (
-        testbed.both(plan, _OPTIONS[_REMEMBERED]) as sides,
+        testbed.both(plan, _OPTIONS[_CACHE_TIME]) as sides,
         gateways.started(sides, CACHES, venv) as servers,
     ):
-        progress.step(f'{MANY} access keys for each RadosGW')
+        progress.step(f'{NEW_CLIENTS} access keys for each RadosGW')
         testbed.for_each_side(lambda side: _prepare(side, servers), sides)
         tokens = {
             side: client.rescoped_tokens(side.keystone, TOKENS)
@@ -68,23 +68,24 @@ def run(plan):
         seconds, repeats = SECONDS[plan.scale], REPEATS[plan.scale]
         loads = [
             *((kind, cache) for cache in CACHES for kind in KINDS),
-            *((VALIDATIONS, cache) for cache in _ASKING),
+            *((VALIDATIONS, cache) for cache in _UNCACHED),
         ]
         for (kind, cache), side in testbed.rounds(sides, repeats, loads):
-            one = measure, servers[side, cache], kind, seconds
+            server = servers[side, cache]
+            call = measure, server, kind, seconds
             if kind == VALIDATIONS:
                 rate = results.measured['get', cache]['stock'][-1]['rate']
-                one = beside, servers[side, cache], tokens[side], rate, seconds
-            results.measure(side, (kind, cache), *one)
+                call = validate, server, tokens[side], rate, seconds
+            results.measure(side, (kind, cache), *call)
         _restart(sides, 0)
         for kind, side in testbed.rounds(sides, repeats, (HASHED,)):
             server = servers[side, 'off']
             results.measure(
                 side, (kind, 'off'), measure, server, 'get', seconds
             )
-        _restart(sides, _REMEMBERED)
+        _restart(sides, _CACHE_TIME)
         for cache, side in testbed.rounds(
-            sides, FIRSTS[plan.scale], ('off', 'on')
+            sides, FIRST_ROUNDS[plan.scale], ('off', 'on')
         ):
             results.measure(side, (FIRST, cache), first, servers[side, cache])
     return points(results)
@@ -92,74 +93,78 @@ def run(plan):
 
 def _prepare(side, servers):
     for cache in CACHES:
-        servers[side, cache].prepare(KINDS, MANY, _SIGNED)
+        servers[side, cache].prepare(KINDS, NEW_CLIENTS, _SIGNED_REQUESTS)
 
 
-def _restart(sides, remembered):
-    """Start both anew, to remember right passwords for so many seconds."""
+def _restart(sides, cache_time):
+    """Restart both sides with a time for which passwords are cached."""
     for side in sides:
-        side.keystone.restart(_OPTIONS[remembered])
+        side.keystone.restart(_OPTIONS[cache_time])
 
 
 def measure(server, kind, seconds):
-    """One slice of time.
+    """Measure a time slice.
 
     :param server: a :class:`bench.gateways.Gateway`
-    :returns: what :func:`_counted` does
+    :returns: the result of :func:`_measure_cpu`
     """
-    return _counted(server, lambda: server.load(kind, seconds, CLIENTS))
+    return _measure_cpu(server, lambda: server.load(kind, seconds, CLIENTS))
 
 
 def first(server):
-    """New clients, all at once.
+    """Measure new clients, all concurrently.
 
-    :returns: what :func:`_counted` does
+    :returns: the result of :func:`_measure_cpu`
     """
-    # Signed before: Keystone knows the keys by then, and forgets them again.
-    requests = server.sign(['get'], server.keys(MANY), 2 * MANY)['get']
+    # Before the restart, which clears what Keystone has cached of the keys.
+    keys = server.create_keys(NEW_CLIENTS)
+    requests = server.sign(['get'], keys, 2 * NEW_CLIENTS)['get']
     server.side.keystone.restart()
     server.side.flush_cache()
-    return _counted(server, lambda: load.once([server.url], requests, MANY))
+    return _measure_cpu(
+        server, lambda: load.once([server.url], requests, NEW_CLIENTS)
+    )
 
 
-def _counted(server, send):
-    """Put a load on, and count what Keystone needs for it.
+def _measure_cpu(server, send):
+    """Send a load, and measure the CPU time of Keystone.
 
     :returns: the result of :meth:`bench.load.Answers.measure`, and
-        ``cpu``, milliseconds of the processors for each request
+        ``cpu``, milliseconds of CPU time per request
     """
     keystone = server.side.keystone
-    before = of_workers(keystone)
+    before = worker_cpu_seconds(keystone)
     answers = send()
-    cpu = 1000 * (of_workers(keystone) - before) / answers.requests
+    seconds = worker_cpu_seconds(keystone) - before
+    cpu = 1000 * seconds / answers.requests
     return {**answers.measure(_PERCENTS), 'cpu': round(cpu, 2)}
 
 
-def of_workers(keystone) -> float:
-    """Processor seconds that the running processes have used so far.
+def worker_cpu_seconds(keystone) -> float:
+    """CPU time used by the running worker processes, in seconds.
 
     :param keystone: a :class:`patchset.deployment.Deployment`, running
     """
     return sum(
-        used(pathlib.Path(f'/proc/{pid}/stat').read_text())
+        cpu_seconds(pathlib.Path(f'/proc/{pid}/stat').read_text())
         for pid in child.children(keystone.pid)
     )
 
 
-def used(text: str) -> float:
-    """Processor seconds of a process, its own and the kernel's for it.
+def cpu_seconds(text: str) -> float:
+    """User and system CPU time of a process, in seconds.
 
-    :param text: what its ``stat`` says, see proc_pid_stat(5)
+    :param text: content of its ``stat``, see proc_pid_stat(5)
     """
-    # The second field is the program's name, which may have anything in it.
+    # The second field, the name of the program, can contain any characters.
     fields = text.rpartition(')')[2].split()
     return (int(fields[11]) + int(fields[12])) * _TICK
 
 
-def beside(server, tokens, rate, seconds):
-    """Validations without, and then with, those of RadosGW beside them.
+def validate(server, tokens, rate, seconds):
+    """Validate tokens without, and then with the requests of RadosGW.
 
-    :param tokens: what :func:`bench.client.rescoped_tokens` gave
+    :param tokens: the result of :func:`bench.client.rescoped_tokens`
     :param rate: S3 requests per second
     :returns: the result of :meth:`bench.load.Answers.measure` for the latter,
         ``alone`` for the former, and ``s3``, the rate that was reached
@@ -167,23 +172,24 @@ def beside(server, tokens, rate, seconds):
     caller, *subjects = tokens
     requests = load.validations(subjects, caller)
     count = math.ceil(rate * seconds)
-    others = server.asked(count)
-    of_each = len(others) / count
+    radosgw_requests = server.keystone_requests(count)
+    per_s3_request = len(radosgw_requests) / count
     url = server.side.url
 
-    def validate():
-        answers = load.during(url, requests, seconds, VALIDATING)
+    def measure_validations():
+        answers = load.during(url, requests, seconds, VALIDATING_CLIENTS)
         return answers.measure(_PERCENTS)
 
-    alone = validate()
+    alone = measure_validations()
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        # A little longer, so that it is there to the end.
-        asking = pool.submit(
-            load.during, url, others, seconds + 1, MANY, of_each * rate
-        )
-        results = validate()
-        s3 = asking.result().rate / of_each
-    return {**results, 'alone': alone, 's3': s3}
+        # Longer than the validations, so that they never run alone.
+        future = pool.submit(
+            load.during, url, radosgw_requests, seconds + 1, NEW_CLIENTS,
+            per_s3_request * rate,
+        )  # fmt: skip
+        run = measure_validations()
+        s3 = future.result().rate / per_s3_request
+    return {**run, 'alone': alone, 's3': s3}
 
 
 def points(results):
@@ -191,16 +197,16 @@ def points(results):
 
     :param results: a :class:`bench.runs.Runs` by kind and cache
     :returns: the result of :meth:`bench.runs.Runs.points`, with the medians of
-        ``p95`` and, but for validations, ``cpu``; for validations ``s3``, and
-        ``of_alone``, the share that is left
+        ``p95`` and ``cpu``; for validations instead of ``cpu`` with ``s3``,
+        and ``of_alone``, the rate divided by that without other requests
     """
     points = results.points(medians=('p95', 'cpu', 's3'))
     for point in points:
         for side in summary.sides(point):
-            done = point[side]['runs']
-            if 'alone' in done[0]:
-                shares = summary.side(done, [run['alone'] for run in done])
-                point[side]['of_alone'] = shares['of_own_0']
+            runs = point[side]['runs']
+            if 'alone' in runs[0]:
+                alone = summary.side(runs, [run['alone'] for run in runs])
+                point[side]['of_alone'] = alone['of_own_0']
     return points
 
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Signs S3 requests with boto3, as a process in an environment that has it.
+"""Signs S3 requests with boto3, as a process in the environment with boto3.
 
 On standard input, as JSON: ``url`` of the server, a ``bucket``, ``keys`` (list
 of [access key, secret]), the ``kinds`` of requests, and the number of each
-(``count``); the keys are used in turns. With ``make``, the bucket and its
-objects are created first. The output, as JSON, is the list of paths with their
+(``count``); the keys are used in turn. With ``create``, the bucket and its
+objects are created first. The output, as JSON, is the list of paths with
 queries for each kind.
 
-Requests are signed in advance because boto3 would use more CPU time than what
-is measured. No two signatures are equal.
+Requests are signed in advance because boto3 would use more CPU time than the
+measured servers. No two signatures are equal.
 """
 
 import json
@@ -22,24 +22,24 @@ from botocore import config
 OBJECTS = 10
 BODY = 'x' * 1024
 _OPERATIONS = {'get': 'get_object', 'put': 'put_object'}
-_LONG = 6 * 3600  # seconds that a signature is good for
+_VALIDITY = 6 * 3600  # minimum validity of a signature in seconds
 
 
 def main():
-    """Answer as the module says."""
+    """Sign requests as described for the module."""
     request = json.load(sys.stdin)
     clients = [client(request['url'], *key) for key in request['keys']]
-    if request['make']:
-        make(clients[0], request['bucket'])
-    found = {
-        kind: signed(kind, clients, request['bucket'], request['count'])
+    if request['create']:
+        create(clients[0], request['bucket'])
+    paths = {
+        kind: sign(kind, clients, request['bucket'], request['count'])
         for kind in request['kinds']
     }
-    json.dump(found, sys.stdout)
+    json.dump(paths, sys.stdout)
 
 
 def client(url, access, secret):
-    """A client of S3 that sends and signs nothing but what it has to."""
+    """An S3 client that only sends and signs required headers."""
     return boto3.client(
         's3',
         endpoint_url=url,
@@ -55,26 +55,27 @@ def client(url, access, secret):
     )
 
 
-def make(one, bucket):
-    """Make the bucket, and the objects that are read and listed."""
-    one.create_bucket(Bucket=bucket)
+def create(client, bucket):
+    """Create the bucket, and the objects that are read and listed."""
+    client.create_bucket(Bucket=bucket)
     for number in range(OBJECTS):
-        one.put_object(Bucket=bucket, Key=f'object-{number}', Body=BODY)
+        client.put_object(Bucket=bucket, Key=f'object-{number}', Body=BODY)
 
 
-def signed(kind, clients, bucket, count):
+def sign(kind, clients, bucket, count):
     """Paths of ``count`` requests of a kind: list of strings."""
-    found = []
+    paths = []
     for number in range(count):
-        about = {'Bucket': bucket}
+        parameters = {'Bucket': bucket}
         if kind in _OPERATIONS:
-            about['Key'] = f'object-{number % OBJECTS}'
+            parameters['Key'] = f'object-{number % OBJECTS}'
         operation = _OPERATIONS.get(kind, 'list_objects_v2')
-        one = clients[number % len(clients)]
-        url = one.generate_presigned_url(operation, about, _LONG + number)
+        url = clients[number % len(clients)].generate_presigned_url(
+            operation, parameters, _VALIDITY + number
+        )
         parts = urllib.parse.urlsplit(url)
-        found.append(f'{parts.path}?{parts.query}')
-    return found
+        paths.append(f'{parts.path}?{parts.query}')
+    return paths
 
 
 if __name__ == '__main__':

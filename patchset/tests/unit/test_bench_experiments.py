@@ -151,7 +151,7 @@ class ExperimentsTestCase(testtools.TestCase):
         gateway = mock.Mock(side=self.sides[0], url=self.sides[0].url)
         gateway.load.return_value = self.answers(gateway.url)
         gateway.sign.return_value = {'get': []}
-        gateway.asked = lambda count: 4 * count * [()]
+        gateway.keystone_requests = lambda count: 4 * count * [()]
 
         @contextlib.contextmanager
         def started(sides, caches, venv):
@@ -162,7 +162,7 @@ class ExperimentsTestCase(testtools.TestCase):
         self.patch(radosgw.gateways, 'started', started)
         self.patch(radosgw.environment, 'Environment', mock.Mock())
         self.patch(radosgw.system, 'ensure', lambda *_: None)
-        self.patch(radosgw, 'of_workers', lambda keystone: 1)
+        self.patch(radosgw, 'worker_cpu_seconds', lambda keystone: 1)
         points = self.run_experiment(radosgw)
         self.assertEqual([1] * 14, [one['ratio'] for one in points])
         self.assertEqual(30, len(radosgw.text(points).splitlines()))

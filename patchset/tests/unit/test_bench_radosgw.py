@@ -70,11 +70,11 @@ class ProcessorTestCase(testtools.TestCase):
         tick = os.sysconf('SC_CLK_TCK')
         fields = ['S', *['1'] * 10, str(2 * tick), str(3 * tick), '7']
         text = f'12 (a (program) 9) {" ".join(fields)}'
-        self.assertEqual(5, radosgw.used(text))
+        self.assertEqual(5, radosgw.cpu_seconds(text))
 
     def test_workers_are_the_children(self):
         keystone = types.SimpleNamespace(pid=os.getpid())
-        self.assertGreaterEqual(radosgw.of_workers(keystone), 0)
+        self.assertGreaterEqual(radosgw.worker_cpu_seconds(keystone), 0)
 
 
 class OptionsTestCase(testtools.TestCase):
@@ -112,17 +112,17 @@ class KeysTestCase(testtools.TestCase):
         users = [_User('one'), _User('other')]
         side = types.SimpleNamespace(name='stock')
         server = types.SimpleNamespace(url='http://127.0.0.1:1')
-        gateway = gateways.Gateway(side, 'off', True, server, None, users)
+        gateway = gateways.Gateway(side, 'off', False, server, None, users)
 
-        keys = gateway.keys(5)
+        keys = gateway.create_keys(5)
 
         self.assertEqual(['one', 'other'] * 2 + ['one'], [k for k, _ in keys])
         self.assertEqual('/users/other/credentials/OS-EC2', keys[1][1])
         self.assertEqual(users, logins)
 
 
-class AskedTestCase(testtools.TestCase):
-    def gateway(self, is_off):
+class KeystoneRequestsTestCase(testtools.TestCase):
+    def gateway(self, has_cache):
         self.useFixture(
             fixtures.MockPatchObject(
                 gateways.client,
@@ -138,10 +138,10 @@ class AskedTestCase(testtools.TestCase):
         users = [_User('one'), _User('other')]
         side = types.SimpleNamespace(name='stock', keystone=None)
         server = types.SimpleNamespace(url='http://127.0.0.1:1')
-        gateway = gateways.Gateway(side, 'x', is_off, server, None, users)
+        gateway = gateways.Gateway(side, 'x', has_cache, server, None, users)
         self.useFixture(
             fixtures.MockPatchObject(
-                gateway, 'keys', lambda count: [('key', 's')] * count
+                gateway, 'create_keys', lambda count: [('key', 's')] * count
             )
         )
         self.useFixture(
@@ -151,15 +151,15 @@ class AskedTestCase(testtools.TestCase):
         return gateway
 
     def test_off_has_a_token_issued_for_each(self):
-        found = self.gateway(True).asked(3)
-        self.assertEqual(12, len(found))
-        self.assertEqual(6, found.count(('', '', '{}', 'POST', _TOKENS)))
-        callers = {one[0] for one in found if one[0]}
+        requests = self.gateway(False).keystone_requests(3)
+        self.assertEqual(12, len(requests))
+        self.assertEqual(6, requests.count(('', '', '{}', 'POST', _TOKENS)))
+        callers = {one[0] for one in requests if one[0]}
         self.assertEqual(6, len(callers))
 
     def test_one_uses_the_same_token(self):
-        found = self.gateway(False).asked(3)
-        self.assertEqual(['token 0'] * 6, [one[0] for one in found])
+        requests = self.gateway(True).keystone_requests(3)
+        self.assertEqual(['token 0'] * 6, [one[0] for one in requests])
         self.assertEqual(
             [
                 ('POST', '/v3/s3tokens'),
@@ -167,9 +167,9 @@ class AskedTestCase(testtools.TestCase):
                 ('POST', '/v3/s3tokens'),
                 ('GET', '/v3/users/other/credentials/OS-EC2/key'),
             ],
-            [one[3:] for one in found[:4]],
+            [one[3:] for one in requests[:4]],
         )
-        self.assertIn('"signature"', found[0][2])
+        self.assertIn('"signature"', requests[0][2])
 
 
 class ConfigurationTestCase(testtools.TestCase):
