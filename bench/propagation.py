@@ -29,9 +29,9 @@ DELAYS = {'small': (0, 100), 'full': (0, 100, 300)}  # milliseconds
 TOKENS = {'small': 12, 'full': 60}
 CONCURRENT = 12
 NODES = 3
-LIMIT = 30  # maximum time in seconds to wait for a rejection
-_PAUSE = 0.1  # seconds between two requests to a node
-_TWICE = 2
+LIMIT = 30  # maximum seconds to wait for a rejection
+_INTERVAL = 0.1  # seconds between two requests to a node
+_VALIDATIONS = 2  # of a token at each node before its revocation
 
 
 def run(plan):
@@ -40,11 +40,11 @@ def run(plan):
     for case in plan.cases or CASES:
         for side in sides_of(case):
             progress.step(f'{case}, {side}')
-            for delay, found in _of_side(plan, case, side):
-                measured[case, delay, side] = found
-                most = _of_tokens(found)['most']
+            for delay, tokens in _measure_side(plan, case, side):
+                measured[case, delay, side] = tokens
+                maximum = _seconds(_summarize(tokens)['most'])
                 progress.step(
-                    f'{case}, {delay} ms, {side}: at most {_seconds(most)} s'
+                    f'{case}, {delay} ms, {side}: at most {maximum} s'
                 )
     return points(measured)
 
@@ -54,17 +54,17 @@ def sides_of(case):
     return ('patched',) if CASES[case][1] else ('stock', 'patched')
 
 
-def _of_side(plan, case, side):
+def _measure_side(plan, case, side):
     """For each delay, what :func:`measure` returns."""
     cache, options = CASES[case]
-    wanted = layout.Layout(
+    arrangement = layout.Layout(
         nodes=NODES,
         regions=NODES,
         database=plan.database,
         cache=cache,
         kind=side,
     )
-    with cluster.Cluster(plan.pin, wanted, options=options) as running:
+    with cluster.Cluster(plan.pin, arrangement, options=options) as running:
         for delay in plan.delays or DELAYS[plan.scale]:
             running.set_delay(delay)
             yield delay, measure(running, TOKENS[plan.scale])
@@ -83,44 +83,44 @@ def measure(running, count):
     login = credentials.login_body(running.account)['auth']
     caller = nodes[0].issue(**login)
 
-    def one(_):
+    def measure_token(_):
         # Only this node revokes: a revocation flushes stock's cached tokens.
-        here, *others = nodes
-        token = here.issue(**login)
-        for _ in range(_TWICE):
-            for each in nodes:
-                each.validate(caller, token)
-        began = time.monotonic()
-        if here.revoke(caller, token) != http.client.NO_CONTENT:
-            raise RuntimeError(f'{here.name} did not revoke')
-        answered = time.monotonic()
-        late = refused_after(others, caller, token, answered)
-        return late, answered - began
+        first, *others = nodes
+        token = first.issue(**login)
+        for _ in range(_VALIDATIONS):
+            for node in nodes:
+                node.validate(caller, token)
+        start = time.monotonic()
+        if first.revoke(caller, token) != http.client.NO_CONTENT:
+            raise RuntimeError(f'{first.name} did not revoke')
+        revoked = time.monotonic()
+        delay = rejection_delay(others, caller, token, revoked)
+        return delay, revoked - start
 
-    return client.map_concurrently(one, range(count), CONCURRENT)
+    return client.map_concurrently(measure_token, range(count), CONCURRENT)
 
 
-def refused_after(nodes, caller, token, since):
+def rejection_delay(nodes, caller, token, revoked):
     """Validate a token at all nodes concurrently, until each rejects it.
 
-    :param since: time of the revocation, in seconds of the monotonic clock
+    :param revoked: time of the revocation, in seconds of the monotonic clock
     :returns: seconds until the start of the first rejected request at the last
         node, 0 if each node rejected its first request; None if a node did
         not reject the token within :data:`LIMIT`
     """
 
-    def ask(one):
+    def wait_for_rejection(node):
         accepted = False
-        while (began := time.monotonic()) < since + LIMIT:
-            status = one.validate(caller, token)
+        while (start := time.monotonic()) < revoked + LIMIT:
+            status = node.validate(caller, token)
             if status == http.client.NOT_FOUND:
-                return began - since if accepted else 0.0
+                return start - revoked if accepted else 0.0
             accepted |= status == http.client.OK
-            time.sleep(_PAUSE)
+            time.sleep(_INTERVAL)
         return None
 
-    late = client.map_concurrently(ask, nodes, len(nodes))
-    return None if None in late else max(late)
+    delays = client.map_concurrently(wait_for_rejection, nodes, len(nodes))
+    return None if None in delays else max(delays)
 
 
 def points(measured):
@@ -132,28 +132,29 @@ def points(measured):
         :data:`LIMIT`), ``tokens``, ``late`` (the seconds of each token) and
         ``revoking`` (median duration of a revocation in seconds)
     """
-    found = []
-    for case, delay in dict.fromkeys(about[:2] for about in measured):
+    points = []
+    for case, delay in dict.fromkeys(key[:2] for key in measured):
         sides = {
-            side: _of_tokens(measured[case, delay, side])
+            side: _summarize(measured[case, delay, side])
             for side in sides_of(case)
         }
-        found.append({'case': case, 'delay': delay, **sides})
-    return found
+        points.append({'case': case, 'delay': delay, **sides})
+    return points
 
 
-def _of_tokens(pairs):
-    late = sorted(LIMIT if one is None else one for one, _ in pairs)
+def _summarize(tokens):
+    delays = sorted(LIMIT if delay is None else delay for delay, _ in tokens)
+    durations = [duration for _, duration in tokens]
 
-    def shown(value):
-        return None if value >= LIMIT else round(value, 3)
+    def limited(delay):
+        return None if delay >= LIMIT else round(delay, 3)
 
     return {
-        'median': shown(statistics.median(late)),
-        'most': shown(late[-1]),
-        'tokens': len(late),
-        'late': [shown(one) for one in late],
-        'revoking': round(statistics.median(took for _, took in pairs), 3),
+        'median': limited(statistics.median(delays)),
+        'most': limited(delays[-1]),
+        'tokens': len(delays),
+        'late': [limited(delay) for delay in delays],
+        'revoking': round(statistics.median(durations), 3),
     }
 
 

@@ -35,20 +35,20 @@ class PropagationTestCase(testtools.TestCase):
 
         return types.SimpleNamespace(validate=validate)
 
-    def refused_after(self, **answers):
+    def rejection_delay(self, **answers):
         nodes = [self.node(until) for until in answers.values()]
-        return propagation.refused_after(nodes, 'c', 't', 0.0)
+        return propagation.rejection_delay(nodes, 'c', 't', 0.0)
 
     def test_the_last_node_counts(self):
-        self.assertEqual(0.0, self.refused_after(one=0, two=0))
-        self.assertAlmostEqual(1.1, self.refused_after(one=0, two=1.05))
+        self.assertEqual(0.0, self.rejection_delay(one=0, two=0))
+        self.assertAlmostEqual(1.1, self.rejection_delay(one=0, two=1.05))
 
     def test_refused_at_once_by_a_node_that_is_asked_late(self):
         self.now = 5.0
-        self.assertEqual(0.0, self.refused_after(one=4))
+        self.assertEqual(0.0, self.rejection_delay(one=4))
 
     def test_never(self):
-        self.assertIsNone(self.refused_after(one=0, two=1000))
+        self.assertIsNone(self.rejection_delay(one=0, two=1000))
 
     def test_points(self):
         found = propagation.points(
@@ -74,7 +74,7 @@ class PropagationTestCase(testtools.TestCase):
         late = {'stock': [(None, 0.1)], 'patched': [(0.5, 0.1)]}
         self.useFixture(
             fixtures.MonkeyPatch(
-                'bench.propagation._of_side',
+                'bench.propagation._measure_side',
                 lambda plan, case, side: [(100, late[side])],
             )
         )
