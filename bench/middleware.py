@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A service behind keystonemiddleware, as seen by its clients."""
+"""A service behind keystonemiddleware."""
 
 import json
 import pathlib
@@ -14,21 +14,20 @@ from patchset.services import server
 
 APPLICATION = pathlib.Path(__file__).parent / 'service.py'
 PROCESSES = 2
-_POLL = 0.01  # seconds
+_POLL_INTERVAL = 0.01  # seconds
 
 
 class Service(server.Server):
-    """A service whose requests are checked by a side's Keystone.
+    """A service whose requests are authenticated by a side's Keystone.
 
     :param keystone: a :class:`patchset.deployment.Deployment`, running
     :param account: the :class:`bench.cloud.Account` of the service
     :param cache: a :class:`patchset.services.memcached.Memcached` for it
-    :param cache_time: what ``token_cache_time`` is, in seconds; -1 is no
-        cache
+    :param cache_time: ``token_cache_time`` in seconds; -1 disables the cache
     """
 
     name = 'service'
-    user = None  # the trees and environments may be readable to no other
+    user = None  # other users may lack access to trees and environments
 
     def __init__(self, keystone, account, cache, cache_time):
         super().__init__()
@@ -39,28 +38,28 @@ class Service(server.Server):
 
     @property
     def url(self) -> str:
-        """Address of the service."""
+        """URL of the service."""
         return f'http://127.0.0.1:{self.port}/'
 
     def status(self, token: str) -> int:
-        """Status of the answer to a request with a token, 0 without one."""
+        """Status of the response to a request with a token; 0 without one."""
         return clients.Client(self.port).ask('GET', '', token).status
 
-    def refuses_after(self, token: str) -> float:
-        """Revoke a token; the seconds after which the service refuses it.
+    def rejection_delay(self, token: str) -> float:
+        """Revoke a token; the seconds after which the service rejects it.
 
-        Before, each of its processes has accepted it.
+        Before, each process of the service accepts it.
 
-        :raises patchset.errors.Error: the service does not answer
+        :raises patchset.errors.Error: the service does not respond
         """
         for _ in range(4 * PROCESSES):
             self.status(token)
         client.revoke(self._keystone, token, token)
         start = time.monotonic()
         while (status := self.status(token)) == 200:
-            time.sleep(_POLL)
+            time.sleep(_POLL_INTERVAL)
         if not status:
-            raise errors.Error(f'{self.url} does not answer')
+            raise errors.Error(f'{self.url} does not respond')
         return time.monotonic() - start
 
     def _options(self):
@@ -94,5 +93,5 @@ class Service(server.Server):
         return {**variables, 'SERVICE': json.dumps(self._options())}
 
     def _answers(self):
-        # Without a token it has nothing to ask of Keystone.
+        # Without a token, it sends no request to Keystone.
         return self.status('') == 401

@@ -3,7 +3,7 @@
 """A service behind keystonemiddleware, loaded by uWSGI.
 
 The environment variable SERVICE is a JSON object with the options of the
-auth_token middleware. Requests that pass it are answered with 200.
+auth_token middleware. Requests that pass it have a response with status 200.
 """
 
 import json
@@ -12,12 +12,12 @@ import os
 from keystonemiddleware import auth_token
 
 
-def answer(environ, start_response):
-    """Answer any request."""
+def respond(environ, start_response):
+    """Respond to any request."""
     start_response('200 OK', [('Content-Length', '3')])
     return [b'ok\n']
 
 
 application = auth_token.filter_factory(
     {}, **json.loads(os.environ['SERVICE'])
-)(answer)
+)(respond)

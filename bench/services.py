@@ -18,20 +18,20 @@ from patchset import progress
 from patchset.services import memcached
 
 TITLE = 'Cost of validating each token by each service'
-# Methods of Experiment. That with other processes is the last one.
+# Methods of Experiment; the one that changes the processes is last.
 CASES = (
     'services', 'nodes', 'users', 'rescoping', 'middleware', 'processes',
 )  # fmt: skip
 SERVICES, USERS, MORE_USERS = 6, 20, 40
 TOKENS = {'small': 24, 'full': 300}
 MORE_TOKENS = {'small': 60, 'full': 1000}
-NEW_TOKENS = {'small': 30, 'full': 500}  # of the middleware
+NEW_TOKENS = {'small': 30, 'full': 500}  # for the middleware
 PROCESSES = {'small': (1,), 'full': (1, 4, 8)}
 CACHE_TIMES = {'small': (-1,), 'full': (300, 10, -1)}  # seconds
 REPEATS = 2
-SECONDS = 2  # of one token again and again
-_FOR_EACH = 2  # clients for each process
-_PATIENCE = 10  # seconds; longer ones are not waited for
+SECONDS = 2  # of repeated validation of one token
+_CLIENTS_PER_PROCESS = 2
+_MAX_REJECTION_DELAY = 10  # seconds; longer ones are not measured
 TRAFFIC = ('gets', 'sets', 'hits')
 
 
@@ -40,9 +40,9 @@ def run(plan):
 
     :param plan: a :class:`bench.plan.Plan`
     :returns: the result of :meth:`bench.runs.Runs.points` by case, where and
-        load, and for each side the medians of :data:`TRAFFIC` (for each
-        request), and ``refused`` (seconds after which the service refuses a
-        revoked token; None if not measured)
+        load, and for each side the medians of :data:`TRAFFIC` (per request),
+        and ``refused`` (seconds after which the service rejects a revoked
+        token; None if not measured)
     """
     with testbed.both(plan) as sides:
         progress.step('creating users')
@@ -54,28 +54,30 @@ def run(plan):
 
 
 class Experiment:
-    """The cases, a method each, and what they have measured.
+    """The cases, a method each, and their results.
 
     :param plan: a :class:`bench.plan.Plan`
-    :param sides: what :func:`bench.testbed.both` gave
+    :param sides: list of two :class:`bench.testbed.Side`
     """
 
     def __init__(self, plan, sides):
         self._scale = plan.scale
         self._sides = sides
-        self._services = self._both(
+        self._services = self._for_each_side(
             lambda side: population.accounts(
                 side.keystone, SERVICES, 'service'
             )
         )
-        self._users = self._both(
+        self._users = self._for_each_side(
             lambda side: population.accounts(side.keystone, MORE_USERS)
         )
         self.runs = runs.Runs('case', 'where', 'load')
 
     def services(self):
-        """Each service and token once, and once more."""
-        self._rounds(self._pairs, 'services', self._urls(), testbed.PROCESSES)
+        """Each service and token once, and a second time."""
+        self._measure(
+            self._validate_pairs, 'services', self._urls(), testbed.PROCESSES
+        )
 
     def nodes(self):
         """The same on two nodes."""
@@ -84,7 +86,9 @@ class Experiment:
                 side: [side.url, f'{nodes[side].url}/auth/tokens']
                 for side in self._sides
             }
-            self._rounds(self._pairs, 'nodes', urls, testbed.PROCESSES)
+            self._measure(
+                self._validate_pairs, 'nodes', urls, testbed.PROCESSES
+            )
 
     def processes(self):
         """The same with other numbers of processes."""
@@ -92,15 +96,17 @@ class Experiment:
             for side in self._sides:
                 side.keystone.processes = count
                 side.keystone.restart()
-            self._rounds(self._pairs, 'processes', self._urls(), count)
+            self._measure(
+                self._validate_pairs, 'processes', self._urls(), count
+            )
 
     def users(self):
-        """Many tokens by one service, and once more."""
-        self._rounds(self._many)
+        """Many tokens by one service, and a second time."""
+        self._measure(self._validate_many)
 
     def rescoping(self):
-        """A token for each of the tokens, one after the other."""
-        self._rounds(self._rescoped)
+        """A token for each of the tokens, sequentially."""
+        self._measure(self._rescope)
 
     def middleware(self):
         """Requests to a service behind the middleware."""
@@ -117,116 +123,117 @@ class Experiment:
                     )
                     for side in self._sides
                 }
-                self._rounds(self._behind, services, cache_time)
+                self._measure(self._use_middleware, services, cache_time)
 
-    def _rounds(self, function, *arguments):
-        """Run the rounds of a case.
+    def _measure(self, function, *arguments):
+        """Measure the rounds of a case.
 
-        A round begins with new tokens: one from which much time is stolen is
-        measured again as a whole.
+        A round begins with new tokens, so that one with much steal time is
+        repeated as a whole.
 
-        :param function: gives (case, where, load) and {side: run} for each
-            load
+        :param function: yields ((case, where, load), {side: run})
         """
 
-        def one():
+        def measure_round():
             return {'loads': list(function(*arguments))}
 
         for _ in range(REPEATS):
-            found = steal_time.measure_undisturbed(one)
-            for about, of_sides in found['loads']:
-                for side, run in of_sides.items():
-                    run['steal'] = found['steal']
-                    self.runs.add(side, about, run)
+            result = steal_time.measure_undisturbed(measure_round)
+            for values, runs_of_sides in result['loads']:
+                for side, run in runs_of_sides.items():
+                    run['steal'] = result['steal']
+                    self.runs.add(side, values, run)
 
-    def _both(self, function):
-        """What a function gives for each side, at the same time."""
+    def _for_each_side(self, function):
         return testbed.for_each_side(function, self._sides)
 
     def _urls(self):
         return {side: [side.url] for side in self._sides}
 
-    def _many(self):
+    def _validate_many(self):
+        tokens = self._issue(MORE_TOKENS, MORE_USERS)
         requests = {
             side: load.validations(subjects, callers[0])
-            for side, (callers, subjects) in self._issued(
-                MORE_TOKENS, MORE_USERS
-            ).items()
+            for side, (callers, subjects) in tokens.items()
         }
-        for words in ('first time', 'once more'):
-            one = self._load(self._urls(), requests)
-            yield ('users', _processes(testbed.PROCESSES), words), _runs(one)
+        for name in ('first time', 'once more'):
+            sent = self._send(self._urls(), requests)
+            yield ('users', _processes(testbed.PROCESSES), name), _runs(sent)
 
-    def _rescoped(self):
+    def _rescope(self):
         requests = {}
-        for side, (_, subjects) in self._issued(TOKENS, USERS).items():
+        for side, (_, subjects) in self._issue(TOKENS, USERS).items():
             owners = population.round_robin(
                 self._users[side][:USERS], len(subjects)
             )
-            projects = [one.credentials['OS_PROJECT_ID'] for one in owners]
             requests[side] = [
-                ('', '', client.rescope_body(*both))
-                for both in zip(subjects, projects, strict=True)
-            ]
-        one = self._load(self._urls(), requests, 1)
-        about = 'rescoping', _processes(testbed.PROCESSES), 'one client'
-        yield about, _runs(one)
+                (
+                    '', '',
+                    client.rescope_body(
+                        subject, owner.credentials['OS_PROJECT_ID']
+                    ),
+                )
+                for subject, owner in zip(subjects, owners, strict=True)
+            ]  # fmt: skip
+        sent = self._send(self._urls(), requests, clients=1)
+        where = _processes(testbed.PROCESSES)
+        yield ('rescoping', where, 'one client'), _runs(sent)
 
-    def _behind(self, services, cache_time):
+    def _use_middleware(self, services, cache_time):
         """The loads of the middleware with one ``token_cache_time``."""
         where = 'no cache' if cache_time < 0 else f'{cache_time} s'
-        urls = {side: [one.url] for side, one in services.items()}
-        tokens = {
+        urls = {side: [service.url] for side, service in services.items()}
+        requests = {
             side: [(subject, '', '') for subject in subjects]
-            for side, (_, subjects) in self._issued(NEW_TOKENS, USERS).items()
+            for side, (_, subjects) in self._issue(NEW_TOKENS, USERS).items()
         }
         if cache_time < 0:
-            found = self._load(urls, tokens)
-            yield ('middleware', where, 'new tokens'), _runs(found)
-        one = {side: requests[:1] for side, requests in tokens.items()}
-        found = _runs(self._load(urls, one, seconds=SECONDS))
-        late = {}
-        if cache_time <= _PATIENCE:
-            late = self._both(
-                lambda side: services[side].refuses_after(one[side][0][0])
+            sent = self._send(urls, requests)
+            yield ('middleware', where, 'new tokens'), _runs(sent)
+        first = {side: requests[side][:1] for side in requests}
+        results = _runs(self._send(urls, first, seconds=SECONDS))
+        delays = {}
+        if cache_time <= _MAX_REJECTION_DELAY:
+            delays = self._for_each_side(
+                lambda side: services[side].rejection_delay(first[side][0][0])
             )
-        for side, run in found.items():
-            run['refused'] = late.get(side)
-        yield ('middleware', where, 'one token'), found
+        for side, run in results.items():
+            run['refused'] = delays.get(side)
+        yield ('middleware', where, 'one token'), results
 
-    def _pairs(self, case, urls, processes):
-        """Each pair of a service and a token once, and once more.
+    def _validate_pairs(self, case, urls, processes):
+        """Each pair of a service and a token once, and a second time.
 
         :param urls: {side: URL of each node}
         """
-        first, rest = {}, {}
-        for side, (callers, subjects) in self._issued(TOKENS, USERS).items():
+        first, others = {}, {}
+        for side, (callers, subjects) in self._issue(TOKENS, USERS).items():
             first[side] = load.validations(subjects, callers[0])
-            rest[side] = [
-                one
+            others[side] = [
+                request
                 for caller in callers[1:]
-                for one in load.validations(subjects, caller)
+                for request in load.validations(subjects, caller)
             ]
-            random.Random(0).shuffle(rest[side])
+            random.Random(0).shuffle(others[side])
         nodes = len(urls[self._sides[0]])
         where = f'{nodes} nodes' if nodes > 1 else _processes(processes)
-        clients = _FOR_EACH * processes * nodes
-        one = self._load(urls, first, clients)
-        others = self._load(urls, rest, clients)
-        # To the other node, where there are two.
-        urls = {side: of[::-1] for side, of in urls.items()}
-        again = {side: [*first[side], *rest[side]] for side in first}
-        for words, loads in (
-            ('first service', [one]),
-            ('other services', [others]),
-            ('all services', [one, others]),
-            ('once more', [self._load(urls, again, clients)]),
+        clients = _CLIENTS_PER_PROCESS * processes * nodes
+        sent_first = self._send(urls, first, clients)
+        sent_others = self._send(urls, others, clients)
+        # Each pair to the other node, if there are two.
+        urls = {side: urls[side][::-1] for side in urls}
+        both = {side: [*first[side], *others[side]] for side in first}
+        for name, sent in (
+            ('first service', [sent_first]),
+            ('other services', [sent_others]),
+            ('all services', [sent_first, sent_others]),
+            ('once more', [self._send(urls, both, clients)]),
         ):
-            yield (case, where, words), _runs(*loads)
+            yield (case, where, name), _runs(*sent)
 
-    def _issued(self, counts, users):
+    def _issue(self, counts, users):
         """New tokens: {side: (one for each service, those of the users)}."""
-        return self._both(
+        return self._for_each_side(
             lambda side: (
                 client.map_concurrently(client.token, self._services[side]),
                 population.tokens(
@@ -235,22 +242,20 @@ class Experiment:
             )
         )
 
-    def _load(
-        self,
-        urls,
-        requests,
-        clients=_FOR_EACH * testbed.PROCESSES,
-        seconds=None,
-    ):
+    def _send(
+        self, urls, requests,
+        clients=_CLIENTS_PER_PROCESS * testbed.PROCESSES, seconds=None,
+    ):  # fmt: skip
         """Send requests to both sides, one after the other.
 
         :param urls: {side: list}
         :param requests: {side: list}, see :mod:`bench.load`
-        :param seconds: how long they are sent in turns; None sends each once
-        :returns: {side: (:class:`bench.load.Answers`, what
-            :func:`bench.tokens.traffic` gives of all of them)}
+        :param seconds: duration for which they are sent in turn; None sends
+            each once
+        :returns: {side: (:class:`bench.load.Answers`, result of
+            :func:`bench.tokens.traffic` for all of them)}
         """
-        found = {}
+        results = {}
         for side in self._sides:
             before = side.cache.stats()
             if seconds:
@@ -259,24 +264,24 @@ class Experiment:
                 )
             else:
                 answers = load.once(urls[side], requests[side], clients)
-            spent = tokens.traffic(before, side.cache.stats(), 1)
-            found[side] = answers, spent
-        return found
+            traffic = tokens.traffic(before, side.cache.stats(), 1)
+            results[side] = answers, traffic
+        return results
 
 
-def _runs(*loads):
-    """What each side has answered: {side: run}.
+def _runs(*sent):
+    """The run of each side: {side: dict}.
 
-    :param loads: what :meth:`Experiment._load` gave, one after the other
+    :param sent: results of :meth:`Experiment._send`, in order
     """
-    found = {}
-    for side in loads[0]:
-        answers = load.joined([one[side][0] for one in loads])
-        found[side] = answers.measure()
+    results = {}
+    for side in sent[0]:
+        answers = load.joined([one[side][0] for one in sent])
+        results[side] = answers.measure()
         for name in TRAFFIC:
-            spent = sum(one[side][1][name] for one in loads)
-            found[side][name] = spent / answers.requests
-    return found
+            count = sum(one[side][1][name] for one in sent)
+            results[side][name] = count / answers.requests
+    return results
 
 
 def _processes(count):

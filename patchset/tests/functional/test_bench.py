@@ -182,7 +182,7 @@ class AgainstTestCase(testtools.TestCase):
             token = client.token(user)
             self.assertEqual(200, service.status(token))
             self.assertEqual(401, service.status('x'))
-            self.assertLess(service.refuses_after(token), _PATIENCE)
+            self.assertLess(service.rejection_delay(token), _PATIENCE)
             self.assertEqual(401, service.status(token))
 
     def made(self):
