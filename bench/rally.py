@@ -2,12 +2,12 @@
 
 """Rally scenarios of the identity service, on several databases.
 
-A machine can become a quarter faster or slower from one minute to the next.
-The iterations are therefore run in short rounds: in each, stock and patched
-run a scenario one immediately after the other.
+The speed of a machine can change by a quarter from one minute to the next.
+The iterations are therefore run in short rounds: in each, patched runs a
+scenario immediately after stock.
 
 With a delay, there is one client: with ten, runs of one side differed as much
-as the sides. Cached values are kept for an hour there, and Keystone is not
+as the sides. Cached values are then kept for an hour, and Keystone is not
 restarted between the rounds.
 """
 
@@ -41,26 +41,26 @@ SCENARIOS = (
 
 @dataclasses.dataclass(frozen=True)
 class Amount:
-    """How much is run of a scenario.
+    """Number of iterations, clients and rounds of a scenario.
 
-    :param times: iterations in a round
-    :param at_once: clients
-    :param rounds: how often stock and patched take turns
+    :param iterations: number of iterations in a round
+    :param clients: number of concurrent iterations
+    :param rounds: number of rounds on each side
     """
 
-    times: int
-    at_once: int
+    iterations: int
+    clients: int
     rounds: int
 
 
-NEAR = {'small': Amount(10, 10, 3), 'full': Amount(20, 10, 6)}
-FAR = Amount(5, 1, 1)
-FAR_CLUSTER = Amount(5, 1, 8)
-# What it runs on if no database is named.
+WITHOUT_DELAY = {'small': Amount(10, 10, 3), 'full': Amount(20, 10, 6)}
+WITH_DELAY = Amount(5, 1, 1)
+GALERA_WITH_DELAY = Amount(5, 1, 8)
+# Default databases.
 DATABASES = {'full': tuple(databases.ALL)}
-DELAYS = {'small': (0,), 'full': (0, 100)}  # milliseconds, both ways
-_WARM = 4  # iterations, all at once, for two processes
-_FAR_OPTIONS = {'cache': {'expiration_time': '3600'}}
+DELAYS = {'small': (0,), 'full': (0, 100)}  # milliseconds, round trip
+_WARM = 4  # concurrent iterations, for two processes
+_DELAY_OPTIONS = {'cache': {'expiration_time': '3600'}}
 
 
 def run(plan):
@@ -70,7 +70,7 @@ def run(plan):
     for name in plan.databases:
         for delay in plan.delays or DELAYS[plan.scale]:
             one = dataclasses.replace(plan, databases=(name,), delay=delay)
-            with testbed.both(one, _FAR_OPTIONS if delay else None) as sides:
+            with testbed.both(one, _DELAY_OPTIONS if delay else None) as sides:
                 _rounds(one, venv, sides, results)
     return points(results)
 
@@ -78,28 +78,28 @@ def run(plan):
 def amount(plan):
     """The :class:`Amount` of a plan."""
     if not plan.delay:
-        return NEAR[plan.scale]
-    return FAR_CLUSTER if plan.database == 'galera' else FAR
+        return WITHOUT_DELAY[plan.scale]
+    return GALERA_WITH_DELAY if plan.database == 'galera' else WITH_DELAY
 
 
 def _rounds(plan, venv, sides, results):
-    much = amount(plan)
+    chosen = amount(plan)
     roles = {side: rally_client.roles(side) for side in sides}
-    for number in range(much.rounds):
+    for number in range(chosen.rounds):
         with processes(plan, venv, sides, number) as rallies:
             for scenario, side in testbed.rounds(sides, 1, SCENARIOS):
                 results.measure(
                     side, (plan.database, plan.delay, scenario), measure,
-                    side, rallies[side], roles[side], scenario, much,
+                    side, rallies[side], roles[side], scenario, chosen,
                 )  # fmt: skip
 
 
 @contextlib.contextmanager
 def processes(plan, venv, sides, number):
-    """Start what a round needs; its Rallies end with the block.
+    """Start the processes of a round; those of Rally end with the block.
 
-    :param venv: the environment that has rally-openstack
-    :param number: of the round, from 0
+    :param venv: the environment with rally-openstack
+    :param number: number of the round, from 0
     :returns: {side: :class:`bench.rally_client.Rally`}
     """
     with contextlib.ExitStack() as stack:
@@ -122,46 +122,42 @@ def _warm_up(rally):
         rally.run(scenario, _WARM, _WARM)
 
 
-def measure(side, rally, roles, scenario, much):
+def measure(side, rally, roles, scenario, amount):
     """Run a scenario on one side, and count the statements.
 
     :param rally: its :class:`bench.rally_client.Rally`
-    :param roles: those it may have, see :mod:`bench.rally_client`
-    :param much: an :class:`Amount`
-    :returns: dict with ``clients``, ``rate`` (iterations that succeeded, per
-        second), ``p50`` and ``p99`` (their milliseconds), ``failed``
-        (iterations), ``reads`` and ``writes`` (statements)
+    :param roles: the original roles, see :mod:`bench.rally_client`
+    :param amount: an :class:`Amount`
+    :returns: dict with ``clients``, ``rate`` (successful iterations per
+        second), ``p50`` and ``p99`` (their duration in milliseconds),
+        ``failed`` (iterations), ``reads`` and ``writes`` (statements)
     """
     rally_client.restore(side, roles)
-    first = side.sql.statements(side.database)
-    workload = rally.run(scenario, much.times, much.at_once)
-    last = side.sql.statements(side.database)
+    before = side.sql.statements(side.database)
+    workload = rally.run(scenario, amount.iterations, amount.clients)
+    after = side.sql.statements(side.database)
+    successful, failed = answers(workload)
     return {
-        'clients': much.at_once,
-        **sum_up(workload),
-        **{name: last[name] - first[name] for name in last},
+        'clients': amount.clients,
+        **successful.measure(),
+        'failed': failed,
+        **{name: after[name] - before[name] for name in after},
     }
-
-
-def sum_up(workload):
-    """What rally tells of a workload, as :func:`measure` gives it."""
-    results, failed = answers(workload)
-    return {**results.measure(), 'failed': failed}
 
 
 def answers(workload):
     """The iterations of a workload.
 
     :param workload: dict, see :mod:`bench.rally_worker`
-    :returns: those that succeeded, as a :class:`bench.load.Answers`, and the
-        number of those that failed
-    :raises patchset.errors.Error: no iteration has succeeded
+    :returns: the successful ones, as a :class:`bench.load.Answers`, and the
+        number of failed ones
+    :raises patchset.errors.Error: no iteration was successful
     """
-    failures = [why for _, why in workload['iterations'] if why]
+    failures = [reason for _, reason in workload['iterations'] if reason]
     times = collections.Counter(
         round(1_000_000 * seconds)
-        for seconds, why in workload['iterations']
-        if not why
+        for seconds, reason in workload['iterations']
+        if not reason
     )
     if not times:
         reason = (failures or ['none was run'])[0]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rally of one side, as a process in its own environment.
+"""Rally for one side, as a process in its own environment.
 
 When Rally deletes a role, it takes a 404 response as a sign that the role is
 already deleted. Stock also returns 404 if a role of the caller was deleted
@@ -22,17 +22,17 @@ from patchset import child
 from patchset import errors
 from patchset import paths
 
-_TRIES = 5  # to delete a role
+_ATTEMPTS = 5  # to delete a role
 
 
 @contextlib.contextmanager
 def started(side, venv):
     """Start a :mod:`bench.rally_worker` for one side; ends with the block.
 
-    Several that start at the same time get ready together.
+    It does not wait until Rally is ready, so that several start in parallel.
 
     :param side: a :class:`bench.testbed.Side`
-    :param venv: the environment that has rally-openstack
+    :param venv: the environment with rally-openstack
     :returns: a :class:`Rally`
     """
     with tempfile.TemporaryDirectory(prefix='ks-rally-') as folder:
@@ -41,7 +41,7 @@ def started(side, venv):
             process = child.start(
                 [venv.python, '-P', '-m', 'bench.rally_worker'],
                 cwd=folder,
-                # It looks for files of its own at home.
+                # Rally reads files in the home directory.
                 env={
                     **os.environ, **venv.variables(paths.ROOT), 'HOME': folder,
                 },
@@ -58,7 +58,7 @@ def started(side, venv):
 
 
 def _spec(variables):
-    """What Rally is told of a cloud with an admin of these variables."""
+    """Specification of a cloud for Rally, from the admin's variables."""
     admin = {
         'username': variables['OS_USERNAME'],
         'password': variables['OS_PASSWORD'],
@@ -71,7 +71,7 @@ def _spec(variables):
             'auth_url': variables['OS_AUTH_URL'],
             'region_name': variables['OS_REGION_NAME'],
             'admin': admin,
-            # Or rally would make one for each scenario, and two before.
+            # Otherwise, rally would create one for each scenario.
             'users': [admin],
         }
     }
@@ -82,46 +82,46 @@ class Rally:
 
     :param process: the running :mod:`bench.rally_worker`
     :param log: path of its log
-    :param spec: dict, what it is told first
+    :param spec: the specification of the cloud, a dict
     """
 
     def __init__(self, process, log, spec):
         self._process = process
         self._log = log
-        self._tell(spec)
+        self._send(spec)
 
     def get_ready(self):
-        """Wait until it takes scenarios.
+        """Wait until it accepts scenarios.
 
         :raises patchset.errors.Error: rally has ended
         """
-        self._answer()
+        self._receive()
 
-    def run(self, scenario, times, at_once):
+    def run(self, scenario, iterations, clients):
         """Run a scenario of KeystoneBasic.
 
-        :param times: number of iterations
-        :param at_once: how many are under way at once
+        :param iterations: number of iterations
+        :param clients: number of concurrent iterations
         :returns: dict, see :mod:`bench.rally_worker`
         :raises patchset.errors.Error: rally has ended
         """
         name = f'KeystoneBasic.{scenario}'
-        runner = {'constant': {'times': times, 'concurrency': at_once}}
+        runner = {'constant': {'times': iterations, 'concurrency': clients}}
         subtask = {'title': name, 'scenario': {name: {}}, 'runner': runner}
-        self._tell({'version': 2, 'title': name, 'subtasks': [subtask]})
-        return json.loads(self._answer())
+        self._send({'version': 2, 'title': name, 'subtasks': [subtask]})
+        return json.loads(self._receive())
 
-    def _tell(self, what):
-        # The end of the process is reported when its answer is read.
+    def _send(self, message):
+        # The end of the process is reported when its response is read.
         with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(json.dumps(what) + '\n')
+            self._process.stdin.write(json.dumps(message) + '\n')
             self._process.stdin.flush()
 
-    def _answer(self):
-        answer = self._process.stdout.readline()
-        if not answer:
+    def _receive(self):
+        response = self._process.stdout.readline()
+        if not response:
             raise errors.Error(f'rally ended: {child.last_words(self._log)}')
-        return answer
+        return response
 
 
 def roles(side):
@@ -130,38 +130,37 @@ def roles(side):
 
 
 def restore(side, kept):
-    """Delete the roles that came since, through the API, and log in.
+    """Delete the roles created since then through the API, and log in.
 
-    :param kept: what :func:`roles` gave before
-    :raises patchset.errors.Error: some are still there
+    :param kept: the previous result of :func:`roles`
+    :raises patchset.errors.Error: some cannot be deleted
     """
-    for _ in range(_TRIES):
+    for _ in range(_ATTEMPTS):
         for role in roles(side) - kept:
             log_in(side)
-            # The next try tells whether it is gone.
+            # The next attempt finds out whether it is deleted.
             with contextlib.suppress(errors.Error):
                 caller = client.token(side.keystone)
                 client.delete(side.keystone, caller, f'/roles/{role}')
     if left := roles(side) - kept:
         raise errors.Error(
             f'{side.name}: {len(left)} roles that rally has left could not be '
-            f'deleted in {_TRIES} tries'
+            f'deleted in {_ATTEMPTS} attempts'
         )
     log_in(side)
 
 
 def log_in(side):
-    """Have each process of a side answer a request without a token.
+    """Send a request without a token to each process of a side.
 
-    A process of stock that was asked for a token while a role went may answer
-    404 to each token from then on: it reads what the last request left on its
-    thread, and none gets as far as to leave something else. A request without
-    a token ends that.
+    A process of stock that issued a token while a role was deleted can respond
+    with 404 to each token from then on: it reads what the last request has
+    left on its thread, and no request gets far enough to replace that. A
+    request without a token does.
 
-    :raises patchset.errors.Error: an answer was not a success
+    :raises patchset.errors.Error: a request failed
     """
     request = '', '', client.login_body(side.keystone)
-    # Of those that wait at once each process takes one, and is busy with it
-    # while the rest is taken.
+    # Of the concurrent requests, each process receives at least one.
     clients = 2 * side.processes
     load.exactly(side.url, [request] * 2 * clients, clients)

@@ -24,8 +24,8 @@ _CONFIGURATION = 'rally.conf'
 
 
 def main():
-    """Answer as the module says; whatever Rally says goes elsewhere."""
-    answers = os.fdopen(os.dup(1), 'w', buffering=1)
+    """Respond as described for the module; output of Rally is redirected."""
+    responses = os.fdopen(os.dup(1), 'w', buffering=1)
     os.dup2(2, 1)
     folder = pathlib.Path.cwd()
     pathlib.Path(_CONFIGURATION).write_text(
@@ -40,28 +40,28 @@ def main():
     # Tasks are never aborted. Otherwise, each would finally wait for a thread
     # that checks for that every two seconds.
     engine.ResultConsumer.wait_and_abort = lambda consumer: None
-    answers.write('ready\n')
+    responses.write('ready\n')
     for line in sys.stdin:
         uuid = rally.task.create(environment.uuid)['uuid']
         try:
             rally.task.start(environment.uuid, json.loads(line), task=uuid)
         except exceptions.ValidationError as error:
-            # Which only says that the cloud is not available.
+            # The error only says that the cloud is not available.
             health = environment.check_health()['existing@openstack']
             reason = health.get('traceback', health['message'])
             raise RuntimeError(reason.splitlines()[-1]) from error
-        found = rally.task.get(uuid, detailed=True)
-        answers.write(json.dumps(workload(found)) + '\n')
+        result = rally.task.get(uuid, detailed=True)
+        responses.write(json.dumps(workload(result)) + '\n')
 
 
 def workload(task):
-    """What there is to know of a task with one workload."""
-    one = task['subtasks'][0]['workloads'][0]
+    """Result of a task with one workload."""
+    result = task['subtasks'][0]['workloads'][0]
     return {
-        'load_duration': one['load_duration'],
+        'load_duration': result['load_duration'],
         'iterations': [
-            [found['duration'], found['error'][1] if found['error'] else None]
-            for found in one['data']
+            [run['duration'], run['error'][1] if run['error'] else None]
+            for run in result['data']
         ],
     }
 

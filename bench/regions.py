@@ -2,10 +2,10 @@
 
 """Response times of a cluster whose nodes are in distant regions.
 
-Both sides begin each measurement at the same node, and the next one at the
-next: a scenario whose number of requests is a multiple of that of the nodes
-would otherwise send a certain request to the near node every time, on one side
-only.
+Both sides start each measurement at the same node, and the next one at the
+next node. Otherwise, a scenario whose number of requests is a multiple of the
+number of nodes could send the same request to the nearby node every time, on
+one side only.
 """
 
 import collections
@@ -35,23 +35,22 @@ TITLE = 'Response times with nodes in distant regions'
 CASES = ('uniform', 'hierarchical')  # the first one by default
 DELAYS = {'small': (0,), 'full': (0, 100, 300)}  # milliseconds
 _HIERARCHICAL = (150,)
-# What a round runs of each request, and the rounds without a delay. With one,
-# there is a third of them.
+# Of each request. With a delay, there is a third of the rounds.
 LOADS = {
     'small': {'light': rally.Amount(2, 1, 3), 'high': rally.Amount(10, 10, 3)},
     'full': {'light': rally.Amount(3, 1, 6), 'high': rally.Amount(10, 10, 6)},
 }
-# Otherwise, it would be random which of the few requests reads values again
-# that have expired during a run, which takes more than an hour with a delay.
+# A run with a delay takes more than an hour. By default, it would be random
+# which of the few requests reads expired values again.
 _OPTIONS = {'cache': {'expiration_time': '86400'}}
 TOKENS = ('create_token', 'validate_token', 'validate_token_again')
 SERVICES, USERS = 3, 8
-_REGIONS = 9  # at most
-_FEW = 9  # nodes with two processes; of more, each has one
-# Seconds. With a delay, requests occupy all processes of a node for longer
-# than usual: it is busy, and must not be replaced by the near one.
-_CHECK_TIMEOUT = 120
-_ROLES = 'create_add_and_list_user_roles'
+_MAX_REGIONS = 9
+_MAX_NODES_WITH_TWO_PROCESSES = 9  # with more nodes, each has one process
+# With a delay, requests can occupy all processes of a node for longer than the
+# default: HAProxy must not replace it by the nearby node.
+_CHECK_TIMEOUT = 120  # seconds
+_ROLE_SCENARIO = 'create_add_and_list_user_roles'
 
 
 class Side(testbed.Side):
@@ -66,13 +65,13 @@ class Side(testbed.Side):
         first = running.nodes[0]
         super().__init__(name, first, running.database.servers[0], None, None)
         self.cluster = running
-        self._turns = itertools.cycle(running.layout.names)
-        # Users are created at one node: another may not know them yet.
-        near = cloud.Account(
+        self._nodes = itertools.cycle(running.layout.names)
+        # All users are created at one node: others may not have them yet.
+        node = cloud.Account(
             f'http://127.0.0.1:{first.port}/v3', first.credentials
         )
-        self._services = population.accounts(near, SERVICES, 'service')
-        self._users = population.accounts(near, USERS)
+        self._services = population.accounts(node, SERVICES, 'service')
+        self._users = population.accounts(node, USERS)
         self._validations = []
         self._roles = rally_client.roles(self)
 
@@ -89,36 +88,36 @@ class Side(testbed.Side):
         """Remove roles left by Rally, see :mod:`bench.rally_client`."""
         rally_client.restore(self, self._roles)
 
-    def begin(self):
-        """Have the next request sent to the node after that of last time.
+    def advance(self):
+        """Let the next request be sent to the node after the previous one.
 
-        :raises patchset.errors.Error: HAProxy does not send requests in turn
+        :raises patchset.errors.Error: HAProxy does not use round robin
         """
-        before = next(self._turns)
+        previous = next(self._nodes)
         for _ in range(2 * len(self.cluster.nodes)):
             headers, _ = client.request('GET', self.keystone, '')
-            if headers['X-Served-By'] == before:
+            if headers['X-Served-By'] == previous:
                 return
-        raise errors.Error(f'{before} receives no requests')
+        raise errors.Error(f'{previous} receives no requests')
 
     def requests(self, kind, count):
-        """Requests of :data:`TOKENS`, as :mod:`bench.load` takes them.
+        """Requests of :data:`TOKENS`, see :mod:`bench.load`.
 
         :param count: number of tokens, each of which every service validates
         """
         if kind == 'create_token':
             return [
-                ('', '', client.login_body(one))
-                for one in population.round_robin(self._users, count)
+                ('', '', client.login_body(user))
+                for user in population.round_robin(self._users, count)
             ]
         if kind == 'validate_token':
             subjects = population.tokens(self._users, count)
             self._validations = [
-                one
+                request
                 for caller in client.map_concurrently(
                     client.token, self._services
                 )
-                for one in load.validations(subjects, caller)
+                for request in load.validations(subjects, caller)
             ]
         return self._validations
 
@@ -130,19 +129,19 @@ def run(plan):
         'nodes', 'database', 'case', 'delay', 'load', 'request'
     )
     for case in plan.cases or CASES[:1]:
-        usual = DELAYS[plan.scale]
+        delays = DELAYS[plan.scale]
         if case == 'hierarchical':
-            usual = _HIERARCHICAL
+            delays = _HIERARCHICAL
         with (
             started(plan, case) as sides,
             rally.processes(plan, venv, sides, 0) as rallies,
         ):
             testbed.for_each_side(Side.clean, sides)
-            for delay in plan.delays or usual:
+            for delay in plan.delays or delays:
                 for side in sides:
                     side.cluster.set_delay(delay)
-                about = plan.nodes, plan.database, case, delay
-                _rounds(plan.scale, sides, rallies, about, results)
+                values = plan.nodes, plan.database, case, delay
+                _rounds(plan.scale, sides, rallies, values, results)
     return points(results)
 
 
@@ -150,11 +149,11 @@ def arrangement(plan, case, kind):
     """The :class:`patchset.cluster.layout.Layout` of a side."""
     return layout.Layout(
         nodes=plan.nodes,
-        regions=min(plan.nodes, _REGIONS),
+        regions=min(plan.nodes, _MAX_REGIONS),
         database=plan.database,
         cache='per-node',
         kind=kind,
-        processes=2 if plan.nodes <= _FEW else 1,
+        processes=2 if plan.nodes <= _MAX_NODES_WITH_TWO_PROCESSES else 1,
         grouped=case == 'hierarchical',
     )
 
@@ -169,52 +168,53 @@ def started(plan, case):
         sides = []
         for name in ('stock', 'patched'):
             progress.step(f'starting the {name} cluster')
-            wanted = arrangement(plan, case, name)
-            one = cluster.Cluster(
+            running = cluster.Cluster(
                 plan.pin,
-                wanted,
+                arrangement(plan, case, name),
                 options=keystone_conf.merge(plan.options, _OPTIONS),
                 check_timeout=_CHECK_TIMEOUT,
             )
-            sides.append(Side(name, stack.enter_context(one)))
+            sides.append(Side(name, stack.enter_context(running)))
         for side in sides:
             side.cluster.database.catch_up()
         yield sides
 
 
-def _rounds(scale, sides, rallies, about, results):
+def _rounds(scale, sides, rallies, values, results):
     """Measure each request under each load, with the current delay."""
-    *_, delay = about
+    *_, delay = values
     requests = *TOKENS, *rally.SCENARIOS
     for name, amount in LOADS[scale].items():
         count = amount.rounds // 3 if delay else amount.rounds
         for request, side in testbed.rounds(sides, count, requests):
             results.measure(
-                side, (*about, name, request), measure,
+                side, (*values, name, request), measure,
                 side, rallies[side], request, amount,
             )  # fmt: skip
 
 
-def measure(side, one, request, amount):
+def measure(side, rally_process, request, amount):
     """Measure a request of :data:`TOKENS`, or a scenario.
 
-    :param one: a :class:`bench.rally_client.Rally`
+    :param rally_process: a :class:`bench.rally_client.Rally`
     :param amount: a :class:`bench.rally.Amount`
     :returns: the result of :meth:`bench.load.Answers.measure`,
         ``failed``, the number of failures, and ``answers``
     """
     if request in TOKENS:
-        # Each process answers, on average, two of the validations.
-        tokens = 2 * max(amount.times, side.processes // SERVICES)
+        # On average, each process receives two of the validations.
+        tokens = 2 * max(amount.iterations, side.processes // SERVICES)
         requests = side.requests(request, tokens)
-        side.begin()
-        answers = load.once([side.url], requests, amount.at_once, strict=False)
+        side.advance()
+        answers = load.once([side.url], requests, amount.clients, strict=False)
         failed = answers.failed
     else:
-        side.begin()
-        workload = one.run(request, amount.times, amount.at_once)
+        side.advance()
+        workload = rally_process.run(
+            request, amount.iterations, amount.clients
+        )
         answers, failed = rally.answers(workload)
-    if request == _ROLES:
+    if request == _ROLE_SCENARIO:
         side.clean()
     return {**answers.measure(), 'failed': failed, 'answers': answers}
 
@@ -233,25 +233,25 @@ def points(results):
     return points
 
 
-def distribution(measured):
-    """Sum up the response times of all rounds.
+def distribution(runs):
+    """Summarize the response times of all rounds.
 
-    :param measured: list of what :func:`measure` gives, without ``answers``
-        afterwards
+    :param runs: list of results of :func:`measure`, from which ``answers`` is
+        removed
     :returns: dict with ``mean``, ``deviation`` (standard deviation), ``p95``
         and ``cumulative``, the percentiles 0 to 100, all in milliseconds; and
         ``failed``, as a share of all requests
     """
-    answers = load.joined([one.pop('answers') for one in measured])
-    failed = sum(one['failed'] for one in measured)
-    counted = collections.Counter(answers.times)  # microseconds
-    times = [one / 1000 for one in counted.elements()]
+    answers = load.joined([run.pop('answers') for run in runs])
+    failed = sum(run['failed'] for run in runs)
+    microseconds = collections.Counter(answers.times).elements()
+    times = [time / 1000 for time in microseconds]
     return {
         'mean': round(statistics.mean(times), 1),
         'deviation': round(statistics.pstdev(times), 1),
         'p95': answers.percentile(95),
         'failed': round(failed / (failed + len(times)), 4),
-        'cumulative': [answers.percentile(share) for share in range(101)],
+        'cumulative': [answers.percentile(percent) for percent in range(101)],
     }
 
 

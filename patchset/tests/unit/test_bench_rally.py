@@ -20,10 +20,14 @@ from patchset.tests.unit import test_commands
 class WorkloadTestCase(testtools.TestCase):
     def test_those_that_failed_do_not_count(self):
         iterations = [[0.2, None], [9, 'no room'], [0.4, None]]
-        self.assertEqual(
-            {'rate': 4, 'p50': 200, 'p99': 400, 'requests': 2, 'failed': 1},
-            rally.sum_up({'iterations': iterations, 'load_duration': 0.5}),
+        answers, failed = rally.answers(
+            {'iterations': iterations, 'load_duration': 0.5}
         )
+        self.assertEqual(
+            {'rate': 4, 'p50': 200, 'p99': 400, 'requests': 2},
+            answers.measure(),
+        )
+        self.assertEqual(1, failed)
 
     def test_none_that_succeeded_is_no_result(self):
         for iterations, reason in (
@@ -32,7 +36,7 @@ class WorkloadTestCase(testtools.TestCase):
         ):
             error = self.assertRaises(
                 errors.Error,
-                rally.sum_up,
+                rally.answers,
                 {'iterations': iterations, 'load_duration': None},
             )
             self.assertIn(f'no iteration succeeded: {reason}', str(error))
@@ -44,7 +48,7 @@ class AmountTestCase(testtools.TestCase):
             one = plan.Plan(
                 pin=None, scale='small', databases=('galera',), delay=delay
             )
-            self.assertEqual(clients, rally.amount(one).at_once)
+            self.assertEqual(clients, rally.amount(one).clients)
 
 
 class ProcessesTestCase(testtools.TestCase):
@@ -69,7 +73,7 @@ class ProcessesTestCase(testtools.TestCase):
             def get_ready(self):
                 did.append('ready')
 
-            def run(self, scenario, times, at_once):
+            def run(self, scenario, iterations, clients):
                 did.append('run')
 
         return Rally()

@@ -118,12 +118,12 @@ class RegionsTestCase(testtools.TestCase):
     def test_sides_begin_at_the_same_nodes(self):
         for side in self.sides:
             for before in (*NAMES, *NAMES):
-                side.begin()
+                side.advance()
                 self.assertEqual(before, self.began[side.keystone.url][-1])
 
     def test_node_without_requests(self):
         self.served = itertools.repeat('node2')
-        error = self.assertRaises(errors.Error, self.sides[0].begin)
+        error = self.assertRaises(errors.Error, self.sides[0].advance)
         self.assertIn('node1', str(error))
 
     def test_default_delays(self):
