@@ -28,61 +28,61 @@ class MariaDB:
         return mariadb.MariaDB(folder, durable=True)
 
     def version_command(self):
-        """Words that print the version."""
+        """Command that prints the version."""
         return [child.find(self.program), '--version']
 
     def empty(self, newest):
-        """Statements that empty the table; row ids go on from ``newest``."""
+        """Statements that empty the table; row ids continue at ``newest``."""
         return [
             'TRUNCATE revocation_event',
             f'ALTER TABLE revocation_event AUTO_INCREMENT = {newest + 1}',
         ]
 
     def numbers(self, first, last):
-        """Table with the column ``seq``: ``first`` to ``last``."""
+        """Table with the column ``seq``, from ``first`` to ``last``."""
         return f'seq_{first}_to_{last}'
 
-    def moment(self, seconds, step=0):
-        """Expression: seconds from now, and ``step`` more for each number."""
+    def timestamp(self, seconds, step=0):
+        """Expression for the time in ``seconds + seq * step`` seconds."""
         return (
             f'UTC_TIMESTAMP() + INTERVAL {seconds} SECOND '
             f'+ INTERVAL FLOOR(seq * {step}) SECOND'
         )
 
     def locks(self, server):
-        """What the server has counted since it was started.
+        """Lock statistics since the start of the server.
 
-        :returns: dict of ``waits`` and ``deadlocks``, and what is known of
-            the ``longest`` wait for a row
+        :returns: dict with ``waits`` and ``deadlocks``, and the ``longest``
+            wait as text
         """
-        counted = self._counted(server)
+        status = self._status(server, 'Innodb')
         return {
-            'waits': int(counted['Innodb_row_lock_waits']),
-            'deadlocks': int(counted['Innodb_deadlocks']),
-            'longest': f'{counted["Innodb_row_lock_time_max"]} ms',
+            'waits': int(status['Innodb_row_lock_waits']),
+            'deadlocks': int(status['Innodb_deadlocks']),
+            'longest': f'{status["Innodb_row_lock_time_max"]} ms',
         }
 
     def statements(self, server):
-        """What the server has been asked since it was started.
+        """Number of statements since the start of the server.
 
-        :returns: dict of ``reads`` and ``writes``
+        :returns: dict with ``reads`` and ``writes``
         """
-        counted = self._counted(server, 'Com')
+        status = self._status(server, 'Com')
         writes = (
             'insert', 'insert_select', 'update', 'update_multi', 'delete',
             'delete_multi', 'replace', 'replace_select',
         )  # fmt: skip
         return {
-            'reads': int(counted['Com_select']),
-            'writes': sum(int(counted[f'Com_{name}']) for name in writes),
+            'reads': int(status['Com_select']),
+            'writes': sum(int(status[f'Com_{name}']) for name in writes),
         }
 
-    def _counted(self, server, what='Innodb'):
-        return dict(server.query(f"SHOW GLOBAL STATUS LIKE '{what}%'"))
+    def _status(self, server, prefix):
+        return dict(server.query(f"SHOW GLOBAL STATUS LIKE '{prefix}%'"))
 
 
 class Galera(MariaDB):
-    """Three nodes of MariaDB; both sides talk to the first."""
+    """Three nodes of MariaDB; both sides use the first."""
 
     name = 'galera'
 
@@ -111,28 +111,28 @@ class PostgreSQL:
         )
 
     def version_command(self):
-        """Words that print the version."""
+        """Command that prints the version."""
         return [postgresql.program(self.program), '--version']
 
     def empty(self, newest):
-        """Statements that empty the table; row ids go on."""
+        """Statements that empty the table; row ids continue."""
         return ['TRUNCATE revocation_event']
 
     def numbers(self, first, last):
         """Table of numbers; see :class:`MariaDB`."""
         return f'generate_series({first}, {last}) AS seq'
 
-    def moment(self, seconds, step=0):
-        """Expression for a moment; see :class:`MariaDB`."""
+    def timestamp(self, seconds, step=0):
+        """Expression for a time; see :class:`MariaDB`."""
         return (
             "date_trunc('second', timezone('utc', now())) "
             f"+ ({seconds} + floor(seq * {step})) * interval '1 second'"
         )
 
     def locks(self, server):
-        """What the server has counted; see :class:`MariaDB`.
+        """Lock statistics; see :class:`MariaDB`.
 
-        A wait is logged, and so counted, when it has taken 50 ms.
+        Only waits of at least 50 ms are logged, and counted.
         """
         ((deadlocks,),) = server.query(
             'SELECT sum(deadlocks) FROM pg_stat_database'
@@ -146,7 +146,7 @@ class PostgreSQL:
         }
 
     def statements(self, server):
-        """What the server has been asked; see :class:`MariaDB`."""
+        """Number of statements; see :class:`MariaDB`."""
         server.query('CREATE EXTENSION IF NOT EXISTS pg_stat_statements')
         verb = "lower(substring(ltrim(query) from '^[A-Za-z]+'))"
         rows = server.query(

@@ -2,8 +2,8 @@
 
 """Revocation events that do not match any token under test.
 
-Keystone writes them itself, caused through the API, or they are written
-directly into the table. The former can be saved, and are then inserted first.
+Keystone writes them because of requests, or they are inserted into the table
+directly. The former can be saved, and are then inserted first.
 """
 
 import functools
@@ -24,15 +24,15 @@ _ATTRIBUTES = (
     'access_token_id, audit_id, audit_chain_id, expires_at'
 )
 
-# The live ones were recorded at a steady pace, all within the time for which
-# stock Keystone keeps an event: as many at once would be no cloud's.
+# Live events are distributed evenly over the time for which stock Keystone
+# keeps an event, as they are not all recorded at the same time in a cloud.
 _OLDEST = 4800  # seconds ago
 _NEWEST = 300
 _LONG_AGO = 30 * 24 * 60 * 60
 
 
 def empty(side):
-    """Make the table empty; row ids go on from where they were.
+    """Delete all events, without assigning row ids again.
 
     :param side: a :class:`bench.testbed.Side`
     """
@@ -44,57 +44,58 @@ def empty(side):
             side.query(statement)
 
 
-def keep(side, kind):
-    """Keep the events of a kind aside, for :func:`add`.
+def save(side, kind):
+    """Copy the events of a kind to another table, for :func:`add`.
 
-    :returns: how many there are
+    :returns: their number
     """
     side.query(
-        f'CREATE TABLE kept_{kind} AS SELECT id, {_ATTRIBUTES} '
+        f'CREATE TABLE saved_{kind} AS SELECT id, {_ATTRIBUTES} '
         f'FROM revocation_event WHERE {COLUMNS[kind]} IS NOT NULL'
     )
-    ((rows,),) = side.query(f'SELECT COUNT(*) FROM kept_{kind}')
+    ((rows,),) = side.query(f'SELECT COUNT(*) FROM saved_{kind}')
     return int(rows)
 
 
-def add(side, kind, first, last, most, kept=0):
-    """Add live events of a kind: numbers ``first`` to ``last`` of ``most``.
+def add(side, kind, first, last, total, saved=0):
+    """Add live events of a kind: numbers ``first`` to ``last`` of ``total``.
 
-    Numbers have to be added in order: the higher, the later recorded.
+    Later numbers are recorded later, and have to be added later.
 
-    :param kept: the numbers up to this one are those that were kept aside
+    :param saved: number of events that :func:`save` has saved, which come
+        first
     """
-    seconds = (_OLDEST - _NEWEST) / most
-    moments = side.sql.moment(3600), side.sql.moment(-_OLDEST, seconds)
-    if first <= kept:
+    interval = (_OLDEST - _NEWEST) / total
+    times = side.sql.timestamp(3600), side.sql.timestamp(-_OLDEST, interval)
+    if first <= saved:
         side.query(
             f'INSERT INTO revocation_event '
             f'({_ATTRIBUTES}, issued_before, revoked_at) '
-            f'SELECT {_ATTRIBUTES}, {", ".join(moments)} FROM '
+            f'SELECT {_ATTRIBUTES}, {", ".join(times)} FROM '
             f'(SELECT {_ATTRIBUTES}, ROW_NUMBER() OVER (ORDER BY id) AS seq '
-            f'FROM kept_{kind}) AS kept '
-            f'WHERE seq BETWEEN {first} AND {min(last, kept)}'
+            f'FROM saved_{kind}) AS saved '
+            f'WHERE seq BETWEEN {first} AND {min(last, saved)}'
         )
-    if last > kept:
-        first = max(first, kept + 1)
-        _insert(side, COLUMNS[kind], first, last, *moments)
+    if last > saved:
+        first = max(first, saved + 1)
+        _insert(side, COLUMNS[kind], first, last, *times)
 
 
 def add_expired(side, count):
-    """Add events of chains that no release of Keystone keeps any longer."""
-    moment = side.sql.moment(-_LONG_AGO, 1)
-    _insert(side, COLUMNS['chain'], 1, count, moment, moment)
+    """Add events of chains that are expired for any release of Keystone."""
+    timestamp = side.sql.timestamp(-_LONG_AGO, 1)
+    _insert(side, COLUMNS['chain'], 1, count, timestamp, timestamp)
 
 
 def count(side):
-    """How many rows the table has."""
+    """Number of rows of the table."""
     ((rows,),) = side.query('SELECT COUNT(*) FROM revocation_event')
     return int(rows)
 
 
 def _insert(side, column, first, last, issued_before, revoked_at):
-    """Add events; the column tells them apart, the last two are SQL."""
-    # Audit ids are 16 bytes in base64: of the last character, four bits are 0.
+    """Add events with unique values of a column; the times are SQL."""
+    # Audit ids are 16 bytes in base64: four bits of the last character are 0.
     side.query(
         f'INSERT INTO revocation_event ({column}, issued_before, revoked_at) '
         f"SELECT CONCAT(LEFT(MD5(CONCAT(seq, '')), 21), 'A'), "
@@ -103,24 +104,24 @@ def _insert(side, column, first, last, issued_before, revoked_at):
     )
 
 
-def revoked_tokens(keystone, count):
-    """Have tokens issued and revoked, each by its own holder.
+def revoke_tokens(keystone, count):
+    """Issue tokens, and revoke each by itself.
 
     Keystone writes an event of the token, and one of its chain.
     """
 
-    def one():
+    def revoke_token():
         token = client.token(keystone)
         client.revoke(keystone, token, token)
 
-    client.call_concurrently(one, count)
+    client.call_concurrently(revoke_token, count)
 
 
-def _deleted(path, body, keystone, count):
-    """Create and delete things, as the admin.
+def _create_and_delete(path, body, keystone, count):
+    """Create and delete resources, as the admin.
 
     :param path: of the collection
-    :param body: function of what Keystone says of the admin's token
+    :param body: function of the data of the admin's token
     """
     caller = client.token(keystone)
     admin = client.token_data(keystone, caller)
@@ -142,14 +143,16 @@ def _trust(admin):
     }
 
 
-#: What has Keystone write events of some kinds. It writes none for a domain.
-MAKERS = {
-    ('audit', 'chain'): revoked_tokens,
+#: Functions that cause events, by their kinds. None causes those of a domain.
+CAUSES = {
+    ('audit', 'chain'): revoke_tokens,
     ('user',): functools.partial(
-        _deleted, '/users', lambda _: client.named_body('user')
+        _create_and_delete, '/users', lambda _: client.named_body('user')
     ),
     ('project',): functools.partial(
-        _deleted, '/projects', lambda _: client.named_body('project')
+        _create_and_delete, '/projects', lambda _: client.named_body('project')
     ),
-    ('trust',): functools.partial(_deleted, '/OS-TRUST/trusts', _trust),
+    ('trust',): functools.partial(
+        _create_and_delete, '/OS-TRUST/trusts', _trust
+    ),
 }

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cost of expired revocation events, for revocations and when pruned.
+"""Cost of expired revocation events, for revocations and for pruning.
 
-First revocations: as long as the expired rows are still there after a request,
-it is repeated with another token.
+First revocations: while the expired rows are still there after a request, it
+is repeated with another token.
 
-Pruning under load: a slice counts as pruning if the command ran from its start
-to its end.
+Pruning under load: a time slice counts if the command ran from its start to
+its end.
 """
 
+import itertools
 import statistics
 import tempfile
 import time
@@ -29,13 +30,13 @@ TITLE = 'Cost of expired events'
 ROWS = {'small': 50_000, 'full': 1_000_000}
 SECONDS = {'small': 3, 'full': 10}
 REPEATS = {'small': 1, 'full': 3}
-SLICES = 3  # quiet ones, before and after
+SLICES = 3  # without pruning, before and after
 RATE = 5  # revocations per second
 CLIENTS = 20
-_SAMPLES = 15  # requests for each repeat, where the rows stay
+_SAMPLES = 15  # requests for each repetition, if the rows stay
 _WARM = 3  # requests
-_SETTLE = 3  # seconds for the database to write what was filled in
-_BATCH = 500  # rows; the command's default
+_SETTLE = 3  # seconds for the database to write the new rows
+_BATCH = 500  # rows; the default of the command
 
 
 def run(plan):
@@ -43,27 +44,25 @@ def run(plan):
 
     :param plan: a :class:`bench.plan.Plan`
     :returns: a list of dicts: two about the first revocation (``what`` is
-        ``first revocation``; ``expired`` rows; for each side what
-        :func:`latency` gives), and one about pruning (``what`` is
-        ``pruning``; what :func:`beside_load` gives)
+        ``first revocation``; ``expired`` rows; for each side the result of
+        :func:`latency`), and one about pruning (``what`` is ``pruning``; the
+        result of :func:`measure_pruning`)
     """
     rows = ROWS[plan.scale]
     times = {}
     with testbed.both(plan) as sides:
-        pruning = beside_load(sides[1], rows, SECONDS[plan.scale])
+        pruning = measure_pruning(sides[1], rows, SECONDS[plan.scale])
         for side in sides:
-            # Connections and code that nothing has used yet.
-            first(side, 0, _WARM)
+            first_revocations(side, 0, _WARM)
         for number in range(REPEATS[plan.scale]):
             for side in sides:
                 events.empty(side)
                 for expired in (0, rows):
-                    found = times.setdefault((side.name, expired), [])
-                    found.append(first(side, expired))
+                    run = first_revocations(side, expired)
+                    times.setdefault((side.name, expired), []).append(run)
                     progress.step(
                         f'{number + 1} of {REPEATS[plan.scale]}: {side.name}, '
-                        f'{expired} expired rows: revoked in '
-                        f'{found[-1][0]:.0f} ms'
+                        f'{expired} expired rows: revoked in {run[0]:.0f} ms'
                     )
     return [
         *points(times, rows),
@@ -71,22 +70,22 @@ def run(plan):
     ]
 
 
-def first(side, expired, samples=_SAMPLES):
-    """Milliseconds of first revocations; see the module."""
+def first_revocations(side, expired, samples=_SAMPLES):
+    """Milliseconds of first revocations, see the module: a list."""
     if expired:
         add_expired(side, expired)
-    caller, *doomed = client.tokens(side.keystone, 1 + samples)
-    found = []
-    for token in doomed:
+    caller, *tokens = client.tokens(side.keystone, 1 + samples)
+    times = []
+    for token in tokens:
         side.flush_cache()
         requests = load.validations([token] * 2 * testbed.PROCESSES, caller)
         load.exactly(side.url, requests, testbed.PROCESSES)
-        found.append(
+        times.append(
             client.milliseconds(client.revoke, side.keystone, caller, token)
         )
         if events.count(side) < expired / 2:
             break
-    return found
+    return times
 
 
 def add_expired(side, rows):
@@ -97,10 +96,10 @@ def add_expired(side, rows):
 
 
 def points(times, rows):
-    """Sum up the first revocations.
+    """Summarize the first revocations.
 
     :param times: {(side, expired rows): list with a list of milliseconds
-        for each repeat}
+        for each repetition}
     """
     return [
         {'what': 'first revocation', 'expired': expired}
@@ -112,34 +111,34 @@ def points(times, rows):
     ]
 
 
-def latency(repeats, own):
-    """Sum up one side.
+def latency(runs, references):
+    """Summarize one side.
 
-    :param repeats: list of lists of milliseconds
-    :param own: the same with no expired row
-    :returns: dict with the median ``ms``, ``spread`` ([least, most]),
-        ``of_own_0`` (medians' ratio) and ``runs``, the list of lists
+    :param runs: list of lists of milliseconds
+    :param references: the same without expired rows
+    :returns: dict with the median ``ms``, ``spread`` ([minimum, maximum]),
+        ``of_own_0`` (ratio of the medians) and ``runs``
     """
-    every = [one for times in repeats for one in times]
-    base = statistics.median(one for times in own for one in times)
+    times = list(itertools.chain(*runs))
+    median = statistics.median(times)
     return {
-        'ms': statistics.median(every),
-        'spread': _ends(every),
-        'of_own_0': statistics.median(every) / base,
-        'runs': repeats,
+        'ms': median,
+        'spread': [min(times), max(times)],
+        'of_own_0': median / statistics.median(itertools.chain(*references)),
+        'runs': runs,
     }
 
 
-def beside_load(side, rows, seconds):
-    """Validate and revoke, without and with the pruner.
+def measure_pruning(side, rows, seconds):
+    """Validate and revoke tokens, without and with pruning.
 
-    :returns: dict with ``quiet`` and ``pruning`` (for each slice what
-        :meth:`bench.load.Answers.measure` returns), ``p99_ratio`` (medians,
-        pruning by quiet), ``memory`` (the pruner's resident KiB when it had
-        deleted its first batch, and at most), ``summary`` (its own words),
-        the database's ``lock_waits`` and ``deadlocks`` meanwhile, and its
+    :returns: dict with ``quiet`` and ``pruning`` (list of results of
+        :meth:`bench.load.Answers.measure`), ``p99_ratio`` (ratio of the
+        medians), ``memory`` (resident KiB of the command after its first batch
+        and at most), ``summary`` (output of the command), ``lock_waits`` and
+        ``deadlocks`` of the database during pruning, and its
         ``longest_lock_wait`` since it was started
-    :raises patchset.errors.Error: the pruner failed, or was done too soon
+    :raises patchset.errors.Error: the command failed, or ended too soon
     """
     add_expired(side, rows)
     requests = load.validations(client.tokens(side.keystone, CLIENTS))
@@ -149,71 +148,70 @@ def beside_load(side, rows, seconds):
         with background.revocations(side.keystone, RATE, seconds):
             return load.during(side.url, requests, seconds, CLIENTS).measure()
 
-    def part(words):
-        one = steal_time.measure_undisturbed(validate)
-        progress.step(f'{words}: p99 {one["p99"]} ms')
-        return one
+    def measure(label):
+        run = steal_time.measure_undisturbed(validate)
+        progress.step(f'{label}: p99 {run["p99"]} ms')
+        return run
 
-    quiet = [part('quiet, before') for _ in range(SLICES)]
+    quiet = [measure('before pruning') for _ in range(SLICES)]
     before = side.sql.locks(side.database)
-    busy, used, words = prune(side, lambda: part('pruning'))
+    pruning, memory_used, output = prune(side, lambda: measure('pruning'))
     after = side.sql.locks(side.database)
-    quiet += [part('quiet, after') for _ in range(SLICES)]
+    quiet += [measure('after pruning') for _ in range(SLICES)]
     return {
         'quiet': quiet,
-        'pruning': busy,
-        'p99_ratio': _p99(busy) / _p99(quiet),
-        'memory': used,
-        'summary': words,
+        'pruning': pruning,
+        'p99_ratio': _p99(pruning) / _p99(quiet),
+        'memory': memory_used,
+        'summary': output,
         'lock_waits': after['waits'] - before['waits'],
         'deadlocks': after['deadlocks'] - before['deadlocks'],
         'longest_lock_wait': after['longest'],
     }
 
 
-def prune(side, part):
-    """Run ``keystone-manage revocation_prune``, and slices beside it.
+def prune(side, measure):
+    """Run ``keystone-manage revocation_prune``, and measure time slices.
 
-    :param part: runs a slice
-    :returns: list of what the complete ones gave, its memory as
-        :func:`beside_load` gives it, and its last line
+    :param measure: function that measures a time slice
+    :returns: list of the results of complete slices, the memory as in the
+        result of :func:`measure_pruning`, and the last line of the output
     """
-    parts, oldest = [], _oldest(side)
+    runs, oldest = [], _oldest_id(side)
     command = ['revocation_prune', '--until-complete']
     with tempfile.TemporaryFile('w+') as output:
         process = side.keystone.manage(command, stdout=output, stderr=output)
         try:
-            while process.poll() is None and _oldest(side) < oldest + _BATCH:
+            while (
+                process.poll() is None and _oldest_id(side) < oldest + _BATCH
+            ):
                 time.sleep(0.05)
-            used = {'first': memory.kilobytes(process.pid, 'status', 'VmRSS')}
+            size = memory.kilobytes(process.pid, 'status', 'VmRSS')
+            memory_used = {'first': size}
             while process.poll() is None:
-                # Once it has ended, the kernel does not tell.
-                most = memory.kilobytes(process.pid, 'status', 'VmHWM')
-                used['most'] = most or used.get('most')
-                parts.append(part())
+                # None if it has just ended.
+                size = memory.kilobytes(process.pid, 'status', 'VmHWM')
+                memory_used['most'] = size or memory_used.get('most')
+                runs.append(measure())
         finally:
             child.stop(process)
         output.seek(0)
         lines = output.read().strip().splitlines() or ['no output']
-    # 1 says that rows were deleted.
+    # 1 means that rows were deleted.
     if process.returncode != 1:
         raise errors.Error(f'revocation_prune: {lines[-1]}')
-    if len(parts) < 2:
-        raise errors.Error('the pruner finished within one time slice')
-    return parts[:-1], used, lines[-1].strip()
+    if len(runs) < 2:
+        raise errors.Error('pruning ended within one time slice')
+    return runs[:-1], memory_used, lines[-1].strip()
 
 
-def _oldest(side):
+def _oldest_id(side):
     ((oldest,),) = side.query('SELECT MIN(id) FROM revocation_event')
     return int(oldest)
 
 
-def _ends(values):
-    return [min(values), max(values)]
-
-
-def _p99(slices):
-    return statistics.median(one['p99'] for one in slices)
+def _p99(runs):
+    return statistics.median(run['p99'] for run in runs)
 
 
 _latencies = table.of_sides(
@@ -223,21 +221,22 @@ _latencies = table.of_sides(
 )  # fmt: skip
 
 
-def text(found):
+def text(points):
     """The results as two tables."""
-    *latencies, pruning = found
-    rows = [
-        [
-            name,
-            f'{statistics.median(one["rate"] for one in pruning[name]):.1f}',
-            f'{_p99(pruning[name]):.0f}',
-            table.spread(_ends([one['p99'] for one in pruning[name]])),
-            len(pruning[name]),
-        ]
-        for name in ('quiet', 'pruning')
-    ]
+    *latencies, pruning = points
+    rows = []
+    for name in ('quiet', 'pruning'):
+        rates = [run['rate'] for run in pruning[name]]
+        times = [run['p99'] for run in pruning[name]]
+        rows.append(
+            [
+                name, f'{statistics.median(rates):.1f}',
+                f'{statistics.median(times):.0f}',
+                table.spread([min(times), max(times)]), len(times),
+            ]
+        )  # fmt: skip
     head = ['patched', 'validated/s', 'p99 ms', 'spread', 'slices']
-    used = pruning['memory']
+    memory_used = pruning['memory']
     lines = [
         _latencies(latencies),
         '',
@@ -246,8 +245,8 @@ def text(found):
         f'{pruning["lock_waits"]} lock waits, '
         f'{pruning["deadlocks"]} deadlocks; longest wait since the start: '
         f'{pruning["longest_lock_wait"]}',
-        f'memory of the pruner: {used["first"] / 1024:.1f} MiB after its '
-        f'first batch, {used["most"] / 1024:.1f} MiB at most',
+        f'memory of the command: {memory_used["first"] / 1024:.1f} MiB after '
+        f'its first batch, {memory_used["most"] / 1024:.1f} MiB at most',
         pruning['summary'],
     ]
     return '\n'.join(lines)

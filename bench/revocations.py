@@ -2,15 +2,15 @@
 
 """Validations per second against the number of live revocation events.
 
-The purpose is to show whether a side keeps its rate at 0 events, within a few
-percent. A machine drifts by more than that during a run, so each rate is
-compared with the one at 0 events in the same round, measured seconds before by
-the same processes.
+The purpose is to show whether the rate of a side depends on the number of
+events, within a few percent. The speed of a machine varies more than that
+during a run, so each rate is compared with the one without events in the same
+round, measured seconds before by the same processes.
 
-If a side takes longer than a slice for one request of each client, it is
-measured by these requests only, and in one round only, as it is if the first
-requests take very long: a result far from 100 % does not have to be accurate
-to a percent.
+If one request of each client takes longer than a time slice, a side is
+measured with these requests only, and in one round only. The latter also
+applies if the first requests take very long: a result far from 100 % does not
+have to be accurate to a percent.
 """
 
 import statistics
@@ -26,147 +26,147 @@ from patchset import progress
 
 TITLE = 'Effect of the number of live revocation events'
 COUNTS = {'small': (0, 100, 10_000), 'full': (0, 1000, 10_000, 100_000)}
-CLOUD_COUNTS = (0, 100, 1000)  # tokens revoked at an existing Keystone
+CLOUD_COUNTS = (0, 100, 1000)  # tokens revoked on an existing Keystone
 KINDS = {'small': ('chain',), 'full': tuple(events.COLUMNS)}
 SECONDS = 2  # of a slice
 SLICES = {'small': 2, 'full': 3}  # of each number of events in a round
 REPEATS = {'small': 2, 'full': 5}
 CLIENTS = 20
-THROUGH_API = 1000  # events of each kind, at most
+MAX_THROUGH_API = 1000  # events of each kind
 _WARM = 2  # requests of each client
-_SLOW = 10  # seconds for the first requests after which once is enough
+_SLOW = 10  # seconds for the first requests, after which one round suffices
 
 
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     if plan.against:
-        return on_cloud(plan)
+        return run_on_cloud(plan)
     kinds = plan.kinds or KINDS[plan.scale]
     counts, repeats = COUNTS[plan.scale], REPEATS[plan.scale]
     results = runs.Runs('kind', 'events')
-    kept = max(count for count in counts if count <= THROUGH_API)
+    saved = max(count for count in counts if count <= MAX_THROUGH_API)
     with testbed.both(plan) as sides:
         testbed.for_each_side(
-            lambda side: through_api(side, kinds, kept), sides
+            lambda side: cause_events(side, kinds, saved), sides
         )
         for number in range(repeats):
             for kind in kinds:
                 progress.step(f'round {number + 1} of {repeats}: {kind}')
-                _round(sides, kind, counts, kept, plan, results)
+                _round(sides, kind, counts, saved, plan, results)
     return points(results)
 
 
-def through_api(side, kinds, count):
-    """Have Keystone write events of the kinds, and keep them aside.
+def cause_events(side, kinds, count):
+    """Cause events of the kinds through the API, and save them.
 
-    :param count: how many of each kind
-    :raises patchset.errors.Error: it has written fewer
+    :param count: number of events of each kind
+    :raises patchset.errors.Error: Keystone has written fewer
     """
-    for made, make in events.MAKERS.items():
-        of_it = [kind for kind in made if kind in kinds]
-        if not of_it:
+    for caused_kinds, cause in events.CAUSES.items():
+        selected = [kind for kind in caused_kinds if kind in kinds]
+        if not selected:
             continue
         progress.step(
-            f'{side.name}: {count} events through the API: {", ".join(of_it)}'
+            f'{side.name}: {count} events through the API: '
+            f'{", ".join(selected)}'
         )
         events.empty(side)
         side.flush_cache()
-        make(side.keystone, count)
-        for kind in of_it:
-            results = events.keep(side, kind)
-            if results < count:
+        cause(side.keystone, count)
+        for kind in selected:
+            saved = events.save(side, kind)
+            if saved < count:
                 raise errors.Error(
-                    f'{side.name}: the API wrote {results} events of kind '
+                    f'{side.name}: the API wrote {saved} events of kind '
                     f'{kind}, not {count}'
                 )
 
 
-def on_cloud(plan):
-    """Run the experiment at an existing Keystone, through its API alone.
+def run_on_cloud(plan):
+    """Run the experiment on an existing Keystone, through its API.
 
-    Its events stay: each number of revoked tokens is reached once, and
-    measured several times. Revoking a token writes one or two events.
+    Its events remain, so that the measurements for each number of revoked
+    tokens are consecutive. Revoking a token writes one or two events.
     """
-    results, done = runs.Runs('kind', 'events'), 0
+    results, revoked = runs.Runs('kind', 'events'), 0
     with testbed.sides(plan) as (side,):
         for count in CLOUD_COUNTS:
-            events.revoked_tokens(side.keystone, count - done)
-            done = count
+            events.revoke_tokens(side.keystone, count - revoked)
+            revoked = count
             for _ in range(REPEATS[plan.scale]):
                 results.measure(side, ('token', count), measure, side, plan)
     return points(results)
 
 
 def footprint(scale):
-    """How many tokens a run issues at an existing Keystone, and revokes."""
+    """Numbers of tokens issued and revoked on an existing Keystone."""
     revoked = CLOUD_COUNTS[-1]
     return revoked + len(CLOUD_COUNTS) * REPEATS[scale], revoked
 
 
 def points(results):
-    """The result of :meth:`bench.runs.Runs.points`, against no events."""
+    """The result of :meth:`bench.runs.Runs.points`, relative to no events."""
     return results.points(
         references=lambda values: results.measured[values[0], 0], ratio=False
     )
 
 
-def _round(sides, kind, counts, kept, plan, results):
-    if not any(kind in made for made in events.MAKERS):
-        kept = 0
+def _round(sides, kind, counts, saved, plan, results):
+    if not any(kind in kinds for kinds in events.CAUSES):
+        saved = 0
     for side in sides:
         events.empty(side)
-        # Do not wait for an announced row that is deleted.
+        # Otherwise, Keystone waits for an announced row that is deleted.
         side.flush_cache()
         if side.name == 'patched':
             side.keystone.restart()
         requests = load.validations([client.token(side.keystone)])
         load.during(side.url, requests, SECONDS, CLIENTS)
-    filled = dict.fromkeys(sides, 0)
+    added = dict.fromkeys(sides, 0)
     for count in counts:
         for side in sides * SLICES[plan.scale]:
-            done = results.measured.get((kind, count), {}).get(side.name)
-            if count and done and done[0].get('slow'):
-                done.append(None)
+            previous = results.measured.get((kind, count), {}).get(side.name)
+            if count and previous and previous[0].get('slow'):
+                previous.append(None)
                 continue
-            if count > filled[side]:
+            if count > added[side]:
                 events.add(
-                    side, kind, filled[side] + 1, count, counts[-1], kept
+                    side, kind, added[side] + 1, count, counts[-1], saved
                 )
-                filled[side] = count
+                added[side] = count
             results.measure(side, (kind, count), measure, side, plan)
 
 
 def measure(side, plan):
-    """Validate one token for a slice of time, after a warm-up.
+    """Validate one token for a time slice, after a warm-up.
 
-    :returns: the result of :meth:`bench.load.Answers.measure`, and
-        ``slow`` if a request of each client took longer than a slice, or
-        the first ones so long that one round has to do
+    :returns: the result of :meth:`bench.load.Answers.measure`, and ``slow`` if
+        one round has to suffice, see the module
     """
     requests = load.validations([client.token(side.keystone)])
-    every = requests * CLIENTS
+    of_each_client = requests * CLIENTS
     side.flush_cache()
-    # No client is answered before the process it got has read the events,
-    # and while one reads, the others get the rest of the clients.
-    probe = load.exactly(side.url, every, CLIENTS)
+    # A process responds to no client before it has read the events. While one
+    # reads, the others serve the remaining clients.
+    answers = load.exactly(side.url, of_each_client, CLIENTS)
     # Stock reads them for each check, unless that is cached.
-    slow = side.name == 'stock' and CLIENTS / probe.rate > _SLOW
+    slow = side.name == 'stock' and CLIENTS / answers.rate > _SLOW
     if plan.caching or not slow:
-        probe = load.exactly(side.url, every, CLIENTS)
-    if CLIENTS / probe.rate > SECONDS:
+        answers = load.exactly(side.url, of_each_client, CLIENTS)
+    if CLIENTS / answers.rate > SECONDS:
         slow = True
     else:
-        load.exactly(side.url, every * _WARM, CLIENTS)
-        probe = load.during(side.url, requests, SECONDS, CLIENTS)
-        # What they no longer wait for is not left to the other side.
-        load.exactly(side.url, every, CLIENTS)
-    return {**probe.measure(), **({'slow': True} if slow else {})}
+        load.exactly(side.url, of_each_client * _WARM, CLIENTS)
+        answers = load.during(side.url, requests, SECONDS, CLIENTS)
+        # Wait until the server has finished the requests in progress.
+        load.exactly(side.url, of_each_client, CLIENTS)
+    return {**answers.measure(), **({'slow': True} if slow else {})}
 
 
-def text(results):
+def text(points):
     """The points as a table."""
-    lines = [_table(results)]
-    shares = of_own_0(results)
+    lines = [_table(points)]
+    shares = of_own_0(points)
     if shares:
         lines += ['', 'patched, all kinds and rounds together:', shares]
     return '\n'.join(lines)
@@ -180,22 +180,22 @@ _table = table.of_sides(
 )  # fmt: skip
 
 
-def of_own_0(results):
-    """The patched side's share of its rate at 0 events, over all kinds.
+def of_own_0(points):
+    """The patched rate relative to that without events, over all kinds.
 
-    The kinds do the same work there, so their rounds may be taken together,
-    which leaves less to chance.
+    The patched side does the same work for each kind, so that the rounds can
+    be combined to a more accurate result.
 
     :returns: a table: median and quartiles for each number of events; empty
         with fewer than four rounds
     """
     own = {
         point['kind']: point['patched']['runs']
-        for point in results
+        for point in points
         if point['events'] == 0 and 'patched' in point
     }
     shares = {}
-    for point in results if own else ():
+    for point in points if own else ():
         shares.setdefault(point['events'], []).extend(
             run['rate'] / reference['rate']
             for run, reference in zip(
@@ -205,10 +205,10 @@ def of_own_0(results):
     rows = []
     for count, values in shares.items():
         if count and len(values) >= 4:
-            low, middle, high = statistics.quantiles(values, n=4)
+            low, median, high = statistics.quantiles(values, n=4)
             rows.append(
                 [
-                    count, table.percent(middle), len(values),
+                    count, table.percent(median), len(values),
                     table.spread([100 * low, 100 * high], '{:.1f}'),
                 ]
             )  # fmt: skip

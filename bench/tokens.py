@@ -32,7 +32,7 @@ TRAFFIC = ('gets', 'sets', 'bytes')  # with memcached, per request
 
 
 def footprint(scale):
-    """How many tokens a run issues at an existing Keystone, and revokes."""
+    """Numbers of tokens issued and revoked on an existing Keystone."""
     issued = 0
     for what, clients, requests in LOADS:
         count = 1  # it validates itself

@@ -209,7 +209,7 @@ class AgainstTestCase(testtools.TestCase):
         for point in points:
             self.assertGreater(point['cloud']['rate'], 1)
         token = client.token(self.keystone)
-        self.assertLess(1000, events_of(self.keystone, token))
+        self.assertLess(1000, count_events(self.keystone, token))
         page = pathlib.Path(self.folder) / 'report.html'
         self.assertIn('revocations', page.read_text())
 
@@ -226,7 +226,7 @@ class AgainstTestCase(testtools.TestCase):
         self.assertEqual([], os.listdir(self.folder))
 
 
-def events_of(keystone, token):
+def count_events(keystone, token):
     """How many revocation events a Keystone tells of."""
     return len(client.find(keystone, token, '/OS-REVOKE/events', {}))
 

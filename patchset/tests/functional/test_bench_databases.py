@@ -52,7 +52,7 @@ class _Events:
     def setUp(self):
         super().setUp()
         self.side = Side(self.database, self.sql)
-        for name in ('revocation_event', 'kept_audit'):
+        for name in ('revocation_event', 'saved_audit'):
             self.side.query(f'DROP TABLE IF EXISTS {name}')
         self.side.query(
             f'CREATE TABLE revocation_event (id {self.key}, {_COLUMNS})'
@@ -84,18 +84,18 @@ class _Events:
         self.assertEqual('0', early)
         ((dead,),) = self.side.query(
             'SELECT COUNT(*) FROM revocation_event, (SELECT 0 AS seq) AS one '
-            f'WHERE revoked_at < {self.sql.moment(-5400)} '
-            f'OR revoked_at > {self.sql.moment(0)} '
-            f'OR issued_before < {self.sql.moment(0)}'
+            f'WHERE revoked_at < {self.sql.timestamp(-5400)} '
+            f'OR revoked_at > {self.sql.timestamp(0)} '
+            f'OR issued_before < {self.sql.timestamp(0)}'
         )
         self.assertEqual('0', dead)
 
-    def test_those_that_were_kept_come_first(self):
+    def test_saved_events_come_first(self):
         self.side.query(
             'INSERT INTO revocation_event (audit_id, audit_chain_id) VALUES '
             "('b', NULL), (NULL, 'x'), ('a', NULL)"
         )
-        self.assertEqual(2, events.keep(self.side, 'audit'))
+        self.assertEqual(2, events.save(self.side, 'audit'))
         for _ in range(2):
             events.empty(self.side)
             events.add(self.side, 'audit', 1, 1, 4, 2)
@@ -108,13 +108,13 @@ class _Events:
             self.assertEqual((4, ['b', 'a']), (len(names), names[:2]))
             self.assertEqual(4, len(set(names)))
 
-    def test_expired_ones_are_old(self):
+    def test_expired_events_are_old(self):
         events.add_expired(self.side, 1000)
-        ((young,),) = self.side.query(
+        ((recent,),) = self.side.query(
             'SELECT COUNT(*) FROM revocation_event, (SELECT 0 AS seq) AS one '
-            f'WHERE revoked_at > {self.sql.moment(-29 * 24 * 60 * 60)}'
+            f'WHERE revoked_at > {self.sql.timestamp(-29 * 24 * 60 * 60)}'
         )
-        self.assertEqual('0', young)
+        self.assertEqual('0', recent)
         self.assertEqual(1000, events.count(self.side))
 
     def test_ids_are_not_given_twice(self):

@@ -168,7 +168,7 @@ class ExperimentsTestCase(testtools.TestCase):
         self.assertEqual(30, len(radosgw.text(points).splitlines()))
 
     def test_each_side_against_itself(self):
-        self.patch(events, 'keep', lambda *_: 100)
+        self.patch(events, 'save', lambda *_: 100)
         self.patch(events, 'add', lambda *_: None)
         for module, count in ((mixed, 3), (revocations, 3)):
             points = self.run_experiment(module)
