@@ -2,7 +2,7 @@
 
 """Response times and memory under sustained load.
 
-Each point is a slice of time. The first one is that at the full rate.
+Each point is a time slice. The first one is at the maximum rate.
 """
 
 import statistics
@@ -29,7 +29,7 @@ SHARE = 0.7
 _EXPIRED = 4  # events per second
 _WRITES = (*writes.AT_RATE.values(), writes.token)
 _MIB = 2**20
-# No token expires meanwhile.
+# No token expires during the experiment.
 _OPTIONS = {'token': {'expiration': 4 * 60 * 60}}
 
 
@@ -39,7 +39,7 @@ def run(plan):
     seconds = SECONDS[plan.scale]
     with testbed.both(plan, _OPTIONS) as sides:
         for side in reversed(sides):
-            progress.step(f'{side.name}: {TOKENS} tokens')
+            progress.step(f'{side.name}: creating {TOKENS} tokens')
             requests = population.validations(side.keystone, USERS, TOKENS)
             (writer,) = population.accounts(side.keystone, 1)
             rounds = [make(side.keystone, writer) for make in _WRITES]
@@ -52,7 +52,7 @@ def run(plan):
 
 
 def measure(side, requests, rounds, seconds, rate=0) -> dict:
-    """One slice of time.
+    """Measure a time slice.
 
     :param requests: validations, see :mod:`bench.load`
     :param rounds: results of the functions of :mod:`bench.writes`

@@ -7,11 +7,11 @@ doc/source/reference/measurements.rst.
 
 Each module has a ``TITLE``, a function ``run`` that takes a
 :class:`bench.plan.Plan` and returns points, and a function ``text`` that
-renders them as a table. A point is a dict with what it is about and, for each
-side, a dict of what was measured, as the module's ``points`` or
-:meth:`bench.runs.Runs.points` says. The chart is the function of the same name
-in :mod:`bench.charts` or :mod:`bench.bar_charts`. Experiments that only
-require the API have a function ``footprint``, which returns how many tokens
+renders them as a table. A point is a dict with the values of some fields and,
+for each side, a dict of results, see ``points`` of the module or
+:meth:`bench.runs.Runs.points`. The chart is the function of the same name in
+:mod:`bench.charts` or :mod:`bench.bar_charts`. Experiments that only require
+the API have a function ``footprint``, which returns the numbers of tokens that
 they issue and revoke at a scale. ``PACKAGES`` is the profile of bindep.txt
 that only this experiment requires.
 
@@ -34,19 +34,21 @@ ALL = {
 
 
 def results(folder):
-    """What a folder has, in the order of the experiments.
+    """The results in a folder, in the order of the experiments.
 
-    :param folder: path of a folder that ``./ks bench`` has written to
+    :param folder: path of a folder written by ``./ks bench``
     :returns: list of (path, dict)
     """
-    found = [
-        (path, json.loads(path.read_text()))
-        for path in sorted(folder.glob('*.json'))
-    ]
     order = list(ALL)
-    return sorted(found, key=lambda one: order.index(one[1]['experiment']))
+    return sorted(
+        (
+            (path, json.loads(path.read_text()))
+            for path in sorted(folder.glob('*.json'))
+        ),
+        key=lambda item: order.index(item[1]['experiment']),
+    )
 
 
 def of_api():
-    """Names of those that can measure an existing Keystone."""
+    """Names of experiments that can measure an existing Keystone."""
     return [name for name in ALL if hasattr(ALL[name], 'footprint')]

@@ -19,8 +19,7 @@ CASES = {
     },
     'ring': {'database': 'postgresql', 'cache': 'ring'},
 }  # fmt: skip
-_ALL_OF_THEM = ('mariadb', 'galera', 'postgresql')
-DATABASES = {'small': _ALL_OF_THEM, 'full': _ALL_OF_THEM}
+DATABASES = dict.fromkeys(('small', 'full'), layout.DATABASES)
 SECONDS = {'small': 3, 'full': 10}
 _SIDES = ('stock', 'patched')
 
@@ -42,28 +41,30 @@ def run(plan):
 def points(measured):
     """Combine the results of both sides.
 
-    :param measured: {(case, side): what :func:`patchset.cluster.faults.endure`
-        returns}
+    :param measured: {(case, side): result of
+        :func:`patchset.cluster.faults.run`}
     :returns: list of dicts, one per case and fault: ``case``, ``fault``, and
-        for each side what ``endure`` returns for it; the last one of a case
-        only has ``lost``, the number of losses after all faults
+        for each side the result for it; the last one of a case only has
+        ``lost``, the number of losses after all faults
     """
-    found = []
-    for case in dict.fromkeys(about[0] for about in measured):
+    points = []
+    for case in dict.fromkeys(case for case, _ in measured):
         sides = {side: measured[case, side] for side in _SIDES}
         for name in sides['stock'][0]:
-            noticed = {side: one[name] for side, (one, _) in sides.items()}
-            found.append({'case': case, 'fault': name, **noticed})
-        lost = {side: {'lost': len(one)} for side, (_, one) in sides.items()}
-        found.append({'case': case, 'fault': 'after all of them', **lost})
-    return found
+            results = {
+                side: faults[name] for side, (faults, _) in sides.items()
+            }
+            points.append({'case': case, 'fault': name, **results})
+        lost = {side: {'lost': len(lost)} for side, (_, lost) in sides.items()}
+        points.append({'case': case, 'fault': 'after all of them', **lost})
+    return points
 
 
 def _failed(point, side):
-    one = point[side]
-    if 'lost' in one:
+    result = point[side]
+    if 'lost' in result:
         return '-'
-    return table.percent(one['failed'] / one['requests'])
+    return table.percent(result['failed'] / result['requests'])
 
 
 #: The points as a table.

@@ -21,7 +21,7 @@ from patchset import progress
 TITLE = 'Cost of unrelated writes for validations'
 CASES = (*writes.AT_RATE, *writes.IN_LOOP)
 PACES = {'small': (5,), 'full': (0.2, 1, 5)}  # rounds per second
-LOOP = 'loop'  # the pace of those of one user's own
+LOOP = 'loop'  # pace of the writes of one ordinary user
 QUIET = 'quiet'
 SECONDS = {'small': 1, 'full': 2}  # of a slice
 REPEATS = {'small': 1, 'full': 3}
@@ -35,7 +35,9 @@ def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     results = runs.Runs('case', 'pace')
     with testbed.both(plan) as sides:
-        progress.step(f'{USERS} users with {TOKENS} tokens on each side')
+        progress.step(
+            f'creating {USERS} users and {TOKENS} tokens on each side'
+        )
         clouds = testbed.for_each_side(Cloud, sides)
         for _ in range(REPEATS[plan.scale]):
             for case in plan.cases or CASES:
@@ -44,14 +46,14 @@ def run(plan):
                 paces = (QUIET, *paces_of(case, plan))
                 for pace, side in testbed.rounds(sides, 1, paces):
                     results.measure(
-                        side, (case, shown(pace)), clouds[side].measure,
+                        side, (case, pace_name(pace)), clouds[side].measure,
                         case, pace, SECONDS[plan.scale],
                     )  # fmt: skip
     return points(results)
 
 
 def points(results):
-    """The result of :meth:`bench.runs.Runs.points`, against the quiet runs."""
+    """The result of :meth:`bench.runs.Runs.points`, relative to quiet runs."""
     return results.points(
         references=lambda values: results.measured[values[0], QUIET],
         medians=('written', 'write_p50', 'writer_cpu'),
@@ -65,8 +67,8 @@ def paces_of(case, plan):
     return plan.rates or PACES[plan.scale]
 
 
-def shown(pace):
-    """A pace in words."""
+def pace_name(pace):
+    """The name of a pace in results."""
     return pace if isinstance(pace, str) else f'{pace:g}/s'
 
 
@@ -85,15 +87,15 @@ class Cloud:
         self._writers = dict(zip(CASES, writers, strict=True))
 
     def measure(self, case, pace, seconds) -> dict:
-        """One slice of time.
+        """Measure a time slice.
 
-        A slow pace makes it longer, so that it has a round of writes.
+        At a low rate it is longer, so that it contains a round of writes.
 
         :param case: one of :data:`CASES`
         :param pace: see :func:`paces_of`, or :data:`QUIET`
         :returns: the result of :meth:`bench.load.Answers.measure`,
             ``written`` (rounds per second), ``write_p50`` (milliseconds of
-            a round) and ``writer_cpu`` (processor seconds per second)
+            a round) and ``writer_cpu`` (CPU seconds per second)
         """
         load.once([self._side.url], _WARM * self._requests, CLIENTS)
         written = background.NO_WRITES

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Description of the machine, which the figures depend on."""
+"""Description of the machine and the programs."""
 
 import os
 import pathlib
 import platform
 import re
-import subprocess
 
 from bench import databases
 from patchset import child
@@ -14,14 +13,14 @@ from patchset import errors
 
 
 def describe(environment=None, used=()):
-    """Hardware, system and versions of what took part.
+    """Hardware, system and versions of the programs.
 
-    :param environment: the :class:`patchset.environment.Environment` that
-        Keystone runs in; None if it runs elsewhere
+    :param environment: the :class:`patchset.environment.Environment` of
+        Keystone; None for an existing Keystone
     :param used: names of the databases, see :data:`bench.databases.ALL`
     :returns: dict of strings and numbers
     """
-    found = {
+    description = {
         'processor': _find(r'^model name\s*: (.+)$', '/proc/cpuinfo'),
         'cpus': len(os.sched_getaffinity(0)),
         'memory': _find(r'^MemTotal: +(.+)$', '/proc/meminfo'),
@@ -34,18 +33,18 @@ def describe(environment=None, used=()):
         for name in used:
             commands[name] = databases.ALL[name].version_command()
         commands['memcached'] = [child.find('memcached'), '--version']
-    return found | {name: _version(one) for name, one in commands.items()}
+    versions = {name: _version(words) for name, words in commands.items()}
+    return description | versions
 
 
 def _find(pattern, path):
-    found = re.search(pattern, pathlib.Path(path).read_text(), re.M)
-    return found[1] if found else 'unknown'
+    match = re.search(pattern, pathlib.Path(path).read_text(), re.M)
+    return match[1] if match else 'unknown'
 
 
 def _version(command):
-    words = [str(word) for word in command]
-    done = subprocess.run(words, capture_output=True, text=True)
-    found = re.search(r'\d+\.\d[\w.-]*', done.stdout + done.stderr)
-    if not found:
-        raise errors.Error(f'{words[0]} does not report its version')
-    return found[0]
+    process = child.finish(command)
+    match = re.search(r'\d+\.\d[\w.-]*', process.stdout + process.stderr)
+    if not match:
+        raise errors.Error(f'{command[0]} does not report its version')
+    return match[0]

@@ -3,9 +3,9 @@
 """Memory of the worker processes, by live events and by validated tokens.
 
 ``audit`` and ``chain`` are kinds of events. Token caching is disabled, so that
-stock does check them. ``tokens`` are validated in turns, until each process
-has validated each. The processes are restarted for each measurement, and
-their memory is measured after the load, in ascending order of the numbers.
+stock checks them. ``tokens`` are validated in turn, until each process has
+validated each. The processes are restarted for each kind, and their memory is
+measured after the load, in ascending order of the numbers.
 """
 
 import pathlib
@@ -37,12 +37,14 @@ def run(plan):
     with testbed.both(plan, uncached) as sides:
         for side in sides:
             for kind in (*KINDS[plan.scale], 'tokens'):
-                numbers, load_of = EVENTS[plan.scale], by_events
+                numbers, measure = EVENTS[plan.scale], by_events
                 if kind == 'tokens':
-                    numbers, load_of = TOKENS[plan.scale], by_tokens
-                for number, one in load_of(side, kind, numbers, plan.options):
-                    measured.setdefault((kind, number), {})[side.name] = one
-                    size = statistics.mean(one['pss']) / _MIB
+                    numbers, measure = TOKENS[plan.scale], by_tokens
+                for number, sizes in measure(
+                    side, kind, numbers, plan.options
+                ):
+                    measured.setdefault((kind, number), {})[side.name] = sizes
+                    size = statistics.mean(sizes['pss']) / _MIB
                     progress.step(
                         f'{kind}, {number}, {side.name}: '
                         f'{size:.1f} MiB per process'
@@ -51,52 +53,52 @@ def run(plan):
 
 
 def by_events(side, kind, numbers, _):
-    """Add events, and validate.
+    """Measure the memory for some numbers of events.
 
-    :param numbers: how many events there are to be, in rising order
-    :returns: iterator of (number, what :func:`of_workers` gives)
+    :param numbers: numbers of events, in ascending order
+    :returns: iterator of (number, result of :func:`of_workers`)
     """
     side.delete_events()
     side.keystone.restart()
-    filled = 0
+    added = 0
     for number in numbers:
         if number:
-            events.add(side, kind, filled + 1, number, numbers[-1])
-        filled = number
+            events.add(side, kind, added + 1, number, numbers[-1])
+        added = number
         requests = load.validations([client.token(side.keystone)] * _CLIENTS)
         side.flush_cache()
-        # None is answered before its process has read the events.
+        # A process responds after it has read the events.
         for _ in range(2):
             load.exactly(side.url, requests, _CLIENTS)
         yield number, of_workers(side)
 
 
 def by_tokens(side, kind, numbers, options):
-    """Validate tokens in turns.
+    """Measure the memory for some numbers of validated tokens.
 
-    :param numbers: how many tokens there are to be, in rising order
-    :param options: of keystone.conf: {section: {option: value}}
-    :returns: iterator of (number, what :func:`of_workers` gives)
+    :param numbers: numbers of tokens, in ascending order
+    :param options: options of keystone.conf: {section: {option: value}}
+    :returns: iterator of (number, result of :func:`of_workers`)
     """
     side.delete_events()
     tokens = client.rescoped_tokens(side.keystone, 1 + numbers[-1])
-    # What the processes needed to issue them is no part of it.
+    # Neither the memory used for issuing them is measured,
     side.keystone.restart(options)
-    # Nor is what the first answer makes a process load.
+    # nor what a process loads for the first response.
     side.flush_cache()
     requests = load.validations(tokens[:1] * _CLIENTS)
     for number in numbers:
         load.exactly(side.url, requests * 2, _CLIENTS)
         if number:
-            rotation.meet(side, tokens[: 1 + number])
+            rotation.validate_in_each_process(side, tokens[: 1 + number])
         yield number, of_workers(side)
 
 
 def of_workers(side):
-    """Memory of the processes that answer requests.
+    """Memory of the worker processes.
 
-    :returns: dict of lists, a number of bytes for each process: ``pss``
-        (shared pages divided by those who share them) and ``rss``
+    :returns: dict of lists with the bytes of each process: ``pss`` (shared
+        pages are divided by the number of processes) and ``rss``
     """
     pids = child.children(side.keystone.pid)
     return {
@@ -108,35 +110,35 @@ def of_workers(side):
 
 
 def kilobytes(pid, file, name):
-    """What a file in /proc says of a process; None if it has ended."""
+    """A size from a file in /proc of a process; None if it has ended."""
     text = pathlib.Path(f'/proc/{pid}/{file}').read_text()
-    found = re.search(rf'^{name}:\s+(\d+) kB$', text, re.M)
-    return int(found[1]) if found else None
+    match = re.search(rf'^{name}:\s+(\d+) kB$', text, re.M)
+    return int(match[1]) if match else None
 
 
 def points(measured):
-    """Put the processes together.
+    """Summarize the processes.
 
-    :param measured: {(kind, number): {side: what :func:`of_workers` gave}}
+    :param measured: {(kind, number): {side: result of :func:`of_workers`}}
     :returns: list of dicts: ``kind``, ``number`` of events or tokens, and
         for each side ``pss`` and ``rss`` (mean of its processes, in MiB),
-        ``each`` (bytes of PSS that one event or token has added, since
-        none; None at 0), and ``processes`` (list of bytes)
+        ``each`` (growth of the PSS per event or token in bytes; None at 0),
+        and ``processes`` (list of bytes)
     """
-    found = []
-    for (kind, number), of_sides in measured.items():
+    points = []
+    for (kind, number), sides in measured.items():
         point = {'kind': kind, 'number': number}
-        for side, one in of_sides.items():
-            mean = statistics.mean(one['pss'])
-            none = statistics.mean(measured[kind, 0][side]['pss'])
+        for side, sizes in sides.items():
+            mean = statistics.mean(sizes['pss'])
+            start = statistics.mean(measured[kind, 0][side]['pss'])
             point[side] = {
                 'pss': round(mean / _MIB, 2),
-                'rss': round(statistics.mean(one['rss']) / _MIB, 2),
-                'each': round((mean - none) / number) if number else None,
-                'processes': one['pss'],
+                'rss': round(statistics.mean(sizes['rss']) / _MIB, 2),
+                'each': round((mean - start) / number) if number else None,
+                'processes': sizes['pss'],
             }
-        found.append(point)
-    return found
+        points.append(point)
+    return points
 
 
 #: The points as a table.

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Validations of a large number of tokens, while the cloud changes.
-
-In a second, these are more than any client requests twice.
-"""
+"""Validations of a large number of tokens, without and with changes."""
 
 from bench import background
 from bench import client
@@ -18,9 +15,9 @@ TOKENS = {'small': 500, 'full': 10_000}
 SECONDS = {'small': 2, 'full': 10}
 REPEATS = {'small': 3, 'full': 3}
 LOADS = ('quiet', 'changing')
-REVOKED = 10  # per second
+REVOCATIONS = 10  # per second
 CLIENTS = 20
-_SLOWEST = 200  # validations per second of the slower side, nothing cached
+_MIN_RATE = 200  # validations per second of the slower side without cache
 
 
 def run(plan):
@@ -28,12 +25,12 @@ def run(plan):
     count = TOKENS[plan.scale]
     results = runs.Runs('kind', 'tokens')
     with testbed.both(plan) as sides:
-        progress.step(f'{count} tokens on each side, each validated')
+        progress.step(f'issuing and validating {count} tokens on each side')
         tokens = testbed.for_each_side(
             lambda side: client.rescoped_tokens(side.keystone, count), sides
         )
         for side in sides:
-            meet(side, tokens[side])
+            validate_in_each_process(side, tokens[side])
         for name, side in testbed.rounds(sides, REPEATS[plan.scale], LOADS):
             results.measure(
                 side, (name, count), measure, side, tokens[side], name,
@@ -43,21 +40,21 @@ def run(plan):
 
 
 def validate(side, tokens, seconds):
-    """Validate tokens in turns; the first one asks."""
+    """Validate tokens in turn, with the first one as the caller."""
     caller, *subjects = tokens
     requests = load.validations(subjects, caller)
     return load.during(side.url, requests, seconds, CLIENTS).measure()
 
 
-def meet(side, tokens):
-    """Validate tokens in turns until each process has met each."""
-    validate(side, tokens, -(-testbed.PROCESSES * len(tokens) // _SLOWEST))
+def validate_in_each_process(side, tokens):
+    """Validate tokens in turn, until each process has validated each."""
+    validate(side, tokens, -(-testbed.PROCESSES * len(tokens) // _MIN_RATE))
 
 
 def measure(side, tokens, name, seconds):
-    """One slice of time.
+    """Measure a time slice.
 
-    :param tokens: what :func:`bench.client.rescoped_tokens` gave
+    :param tokens: the result of :func:`bench.client.rescoped_tokens`
     :param name: one of :data:`LOADS`
     :returns: the result of :meth:`bench.load.Answers.measure`
     """
@@ -69,7 +66,7 @@ def measure(side, tokens, name, seconds):
         client.create_project(side.keystone, caller)
 
     with (
-        background.revocations(side.keystone, REVOKED, seconds),
+        background.revocations(side.keystone, REVOCATIONS, seconds),
         background.writes(create, seconds, rate=1),
     ):
         return validate(side, tokens, seconds)

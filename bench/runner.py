@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Runs experiments as asked for on the command line, and writes results."""
+"""Runs the experiments of a command line, and writes the results."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from patchset import progress
 from patchset import system
 
 
-def everything(pin, args):
+def measure_all(pin, args):
     """Run all experiments, even if some fail, and write the report.
 
     :raises patchset.errors.Error: some failed; lists them
@@ -73,13 +73,13 @@ def report(folder):
     child.run(
         [venv.python, '-P', '-m', 'bench.report', folder, path],
         env=venv.variables(paths.ROOT),
-        what='drawing the report',
+        what='creating the report',
     )
     progress.say(path)
 
 
 def databases_of(name, args):
-    """Names of the databases that an experiment runs on, as a tuple."""
+    """Names of the databases of an experiment: a tuple."""
     if args.database:
         return (args.database,)
     chosen = getattr(experiments.ALL[name], 'DATABASES', {})
@@ -98,10 +98,10 @@ def command(name, args):
     for option in (
         'kind', 'case', 'rate', 'database', 'delay', 'nodes', 'against',
     ):  # fmt: skip
-        given = getattr(args, option) or []
-        for one in given if isinstance(given, list) else [given]:
-            shown = f'{one:g}' if option == 'rate' else str(one)
-            words += [f'--{option}', shlex.quote(shown)]
+        values = getattr(args, option) or []
+        for value in values if isinstance(values, list) else [values]:
+            text = f'{value:g}' if option == 'rate' else str(value)
+            words += [f'--{option}', shlex.quote(text)]
     if args.no_token_caching:
         words.append('--no-token-caching')
     return ' '.join(words)
@@ -139,7 +139,7 @@ def measure(pin, name, args):
     words = [name, pin.release, chosen.scale, *chosen.databases]
     words += [f'{args.nodes}nodes'] if args.nodes else []
     words += [f'{delay}ms' for delay in chosen.delays]
-    words += [*chosen.cases, *(f'{one:g}' for one in chosen.rates)]
+    words += [*chosen.cases, *(f'{rate:g}' for rate in chosen.rates)]
     if args.against:
         words = [name, 'against', chosen.scale]
     elif not chosen.caching:
@@ -148,7 +148,7 @@ def measure(pin, name, args):
 
 
 def facts(chosen):
-    """What a run measures, and where: a part of its result.
+    """Versions and machine of a run: a part of its result.
 
     :param chosen: a :class:`bench.plan.Plan`
     """
@@ -169,14 +169,14 @@ def facts(chosen):
 
 
 def write(path, result):
-    """Write the results of a run, and show them."""
+    """Write the results of a run, and print them."""
     path.write_text(json.dumps(result, indent=2) + '\n')
     experiment = experiments.ALL[result['experiment']]
     progress.say(experiment.text(result['points']))
     if result['steal'] >= 0.01:
         progress.say(
             f'{result["steal"]:.0%} of the CPU time was stolen by the host; '
-            'slices that it disturbed were measured again'
+            'disturbed time slices were measured again'
         )
     progress.say(path)
 

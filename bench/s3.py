@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rate at which Keystone checks signed requests of other services."""
+"""Rate at which Keystone verifies signed requests of other services."""
 
 from bench import client
 from bench import load
@@ -36,10 +36,10 @@ def run(plan):
 
 
 def access_keys(keystone):
-    """As many access keys as clients, of the admin: (access key, secret)."""
+    """Access keys of the admin, one per client: (access key, secret) each."""
     caller = client.token(keystone)
-    about = client.token_data(keystone, caller)
-    ids = about['user']['id'], about['project']['id']
+    admin = client.token_data(keystone, caller)
+    ids = admin['user']['id'], admin['project']['id']
     return [
         client.create_access_key(keystone, caller, *ids)
         for _ in range(CLIENTS)
@@ -47,7 +47,7 @@ def access_keys(keystone):
 
 
 def measure(side, kind, keys, seconds):
-    """One slice of time, see :meth:`bench.load.Answers.measure`.
+    """Measure a time slice, see :meth:`bench.load.Answers.measure`.
 
     :param keys: list of (access key, secret)
     """
@@ -69,14 +69,14 @@ def points(results):
 
     :param results: a :class:`bench.runs.Runs` by kind
     :returns: the result of :meth:`bench.runs.Runs.points`, with each side's
-        runs against stock's as ``of_stock`` and ``of_stock_spread``
+        runs divided by stock's as ``of_stock`` and ``of_stock_spread``
     """
     points = results.points(ratio=False)
     for point in points:
         for side in ('stock', 'patched'):
-            for end in ('', '_spread'):
-                share = point[side].pop(f'of_own_0{end}')
-                point[side][f'of_stock{end}'] = share
+            for suffix in ('', '_spread'):
+                ratio = point[side].pop(f'of_own_0{suffix}')
+                point[side][f'of_stock{suffix}'] = ratio
     return points
 
 

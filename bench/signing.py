@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Signed requests of S3 and EC2 clients.
-
-They contain no time, so that they do not expire.
-"""
+"""Signed requests of S3 and EC2 clients, which do not expire."""
 
 import base64
 import hashlib

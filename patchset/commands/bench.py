@@ -176,7 +176,7 @@ def run(args):
     elif args.experiment == 'compare':
         compare(args.out, args.other)
     elif args.experiment == 'all':
-        runner.everything(pin, args)
+        runner.measure_all(pin, args)
     else:
         if args.against:
             confirm(args)

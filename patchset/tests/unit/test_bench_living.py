@@ -67,7 +67,7 @@ class PacesTestCase(testtools.TestCase):
     def test_asked_for(self):
         chosen = plan.Plan(pin=None, scale='full', rates=(3.0,))
         self.assertEqual((3.0,), living.paces_of('users', chosen))
-        self.assertEqual('3/s', living.shown(3.0))
+        self.assertEqual('3/s', living.pace_name(3.0))
 
 
 class CommandTestCase(testtools.TestCase):
