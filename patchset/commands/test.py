@@ -49,8 +49,8 @@ from patchset import system
 from patchset import test_parts
 from patchset import urls
 from patchset.test_parts import results
-from patchset.walk import rig
-from patchset.walk import story
+from patchset.walk import steps
+from patchset.walk import testbed
 
 DEFAULT = ('lint', 'unit', 'performance', 'areas', 'smoke')
 PARTS = (
@@ -109,7 +109,7 @@ def add_arguments(parser):
 
 
 def _add_walk(parser):
-    kinds = ', '.join(story.kinds())
+    kinds = ', '.join(steps.kinds())
     for name, what, value in (
         ('--seconds', 'duration', 60),
         ('--seed', 'seed of the random changes', 1),
@@ -123,8 +123,8 @@ def _add_walk(parser):
         )
     parser.add_argument(
         '--cache',
-        choices=rig.CACHES,
-        default=rig.CACHES[0],
+        choices=testbed.CACHES,
+        default=testbed.CACHES[0],
         help='walk: whether the two nodes share a memcached server or have '
         'one each (default: %(default)s)',
     )
@@ -132,7 +132,7 @@ def _add_walk(parser):
         '--without',
         action='append',
         default=[],
-        choices=story.kinds(),
+        choices=steps.kinds(),
         metavar='KIND',
         help=f'walk: skip steps of this kind, one of: {kinds}; may be '
         f'repeated',

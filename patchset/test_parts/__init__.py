@@ -26,9 +26,9 @@ class Options:
         about; none is all of them
     :param record: write down the stock run to compare later runs with
     :param seconds: how long ``walk`` goes on
-    :param seed: seed of its story
-    :param without: kinds of steps that its story leaves out
-    :param cache: one of :data:`patchset.walk.rig.CACHES`
+    :param seed: seed of its first sequence of steps
+    :param without: kinds of steps that it skips
+    :param cache: one of :data:`patchset.walk.testbed.CACHES`
     :param database_url: the database that ``integration`` tests, or None
     """
 

@@ -15,64 +15,66 @@ import time
 
 from patchset import progress
 from patchset.test_parts import results
-from patchset.walk import rig as rigs
+from patchset.walk import testbed as testbeds
 from patchset.walk import walk
 
 PACKAGES = ('test', 'integration')
-CHAPTER = 120  # seconds after which a new story begins
-FEW = 100  # answers: too few for a cache to matter
-PATIENCE = 300  # seconds to look for a shorter story
+SEQUENCE = 120  # seconds after which a new sequence begins
+FEW = 100  # responses: too few to require cache hits
+TIMEOUT = 300  # seconds to search for a shorter sequence
 
 
 def run(options):
     total, seed = results.Result(), options.seed
-    with rigs.Rig(options.pin, options.cache) as rig:
+    with testbeds.Testbed(options.pin, options.cache) as testbed:
         end = time.monotonic() + options.seconds
         while True:
             left = end - time.monotonic()
-            result = _chapter(rig, seed, min(left, CHAPTER), options.without)
+            result = _run_sequence(
+                testbed, seed, min(left, SEQUENCE), options.without
+            )
             total += result
-            # What little is left would go by while the servers start.
-            if result.failed or end - time.monotonic() < CHAPTER / 4:
+            # The start of the servers would take most of a short rest.
+            if result.failed or end - time.monotonic() < SEQUENCE / 4:
                 return total
             seed += 1
-            rig.reset()
+            testbed.reset()
 
 
-def _chapter(rig, seed, seconds, without):
-    """Tell one story; a :class:`patchset.test_parts.results.Result`."""
+def _run_sequence(testbed, seed, seconds, without):
+    """Run a sequence; a :class:`patchset.test_parts.results.Result`."""
     with (
-        contextlib.closing(walk.Walk(rig)) as one,
+        contextlib.closing(walk.Walk(testbed)) as one,
         progress.doing(lambda: one.progress(seed)),
     ):
-        found = one.go(seed, seconds, without)
+        differences = one.run(seed, seconds, without)
     progress.step(one.progress(seed))
-    for topic, number in sorted(one.excused.items()):
+    for topic, number in sorted(one.explained.items()):
         progress.step(f'{number} differences are due to topic {topic}')
-    hits = rig.counters.counts['hit']
-    steps = len(one.told)
-    if not found and (one.accepted < FEW or hits > one.accepted / 4):
+    hits = testbed.counters.counts['hit']
+    steps = len(one.steps)
+    if not differences and (one.accepted < FEW or hits > one.accepted / 4):
         return results.Result(passed=steps)
     progress.say(f'FAILED walk, seed {seed}, step {steps}\n')
-    if not found:
+    if not differences:
         progress.say(f'Only {hits} answers come from the validation cache.\n')
-    for difference in found:
+    for difference in differences:
         progress.say(str(difference))
-    if found:
-        _report(rig, one.told, found[0])
+    if differences:
+        _report(testbed, one.steps, differences[0])
     return results.Result(passed=steps - 1, failed=1)
 
 
-def _report(rig, steps, difference):
-    """Print the shortest story that shows a difference."""
-    deadline = time.monotonic() + PATIENCE
+def _report(testbed, steps, difference):
+    """Print the shortest sequence that shows a difference."""
+    deadline = time.monotonic() + TIMEOUT
 
     def fails(some):
         with progress.stage(f'trying {len(some)} steps'):
-            rig.reset()
-            with contextlib.closing(walk.Walk(rig)) as again:
-                found = again.retell(some)
-        return difference.kind in [one.kind for one in found]
+            testbed.reset()
+            with contextlib.closing(walk.Walk(testbed)) as again:
+                differences = again.perform_all(some)
+        return difference.kind in [one.kind for one in differences]
 
     if not fails(steps):
         progress.say('\nNot reproduced. The last steps were:')
@@ -88,7 +90,7 @@ def _report(rig, steps, difference):
 
 
 def _groups(steps):
-    """Steps that may go together: all that are about one thing."""
+    """Groups of steps for the search: all that affect one resource."""
     names = sorted(set().union(*(step.names for step in steps)))
     return [lambda step, name=name: name in step.names for name in names]
 

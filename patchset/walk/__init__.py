@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A random walk through what changes tokens; see :mod:`.walk`."""
+"""A random walk through operations that affect tokens; see :mod:`.walk`."""
 
 from patchset.walk import operations
 

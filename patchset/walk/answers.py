@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is asked after each step, and how answers are compared."""
+"""Requests after each step, and the comparison of their responses."""
 
 import dataclasses
 import difflib
@@ -10,28 +10,28 @@ import json
 import re
 
 from bench import signing
-from patchset.walk import rig as rigs
+from patchset.walk import testbed as testbeds
 from patchset.walk.side import ADMIN
 from patchset.walk.side import SELF
 
 _RULES = {'OpenStack-Identity-Access-Rules': '1.0'}
-# Of two questions about each token, the second is one of these: method, query.
-_SECOND = (
+# Of the two validations of each token, the second is one of these.
+_VARIANTS = (
     ('GET', '?nocatalog'), ('GET', '?allow_expired=1'),
     ('GET', '?nocatalog&allow_expired=1'), ('HEAD', ''),
 )  # fmt: skip
-# Of the server that was asked, or of the moment.
-_IGNORED = ('x-openstack-request-id', 'date', 'content-length')
-_SECRET = 'x-subject-token'
+# They depend on the server or the time.
+_IGNORED_HEADERS = ('x-openstack-request-id', 'date', 'content-length')
+_TOKEN_HEADER = 'x-subject-token'
 _PORT = re.compile(r'127\.0\.0\.1:\d+')
-_TOKEN = re.compile(r'\bgAAAA[\w-]+=*')  # an error may repeat one
-# The same refusal: who is the first to find a user of a directory disabled
-# has that user's tokens revoked, and says it in the first of these ways.
+_TOKEN = re.compile(r'\bgAAAA[\w-]+=*')  # an error can contain one
+# Equivalent: the first server that notices that a user of the directory is
+# disabled revokes the user's tokens, and responds with the first message.
 _NOT_FOUND = 'Could not find token: TOKEN.'
 _REVOKED = 'Failed to validate token'
 _ID = re.compile(r'\b[0-9a-f]{32}(?:[0-9a-f]{32})?\b')
-# What differs between any two clouds.
-_OF_THE_MOMENT = {
+# They differ between any two clouds.
+_VARIABLE = {
     'issued_at', 'expires_at', 'created_at', 'deleted_at', 'blob', 'access',
     'secret', 'trust_id', 'password_expires_at', 'id_hash',
 }  # fmt: skip
@@ -39,15 +39,15 @@ _UNORDERED = ('roles', 'catalog', 'endpoints', 'groups', 'methods')
 
 
 @dataclasses.dataclass(frozen=True)
-class Question:
-    """One validation.
+class Validation:
+    """The validation of a token.
 
     :param subject: name of the token
-    :param caller: name of the token that asks
-    :param query: of the URL
+    :param caller: name of the token of the caller
+    :param query: query of the URL
     :param headers: further headers, a tuple of pairs
     :param method: GET or HEAD
-    :ivar is_exact: as for :func:`exact`
+    :ivar is_exact: as for :func:`on_one_cloud`
     """
 
     subject: str
@@ -59,7 +59,7 @@ class Question:
 
     @property
     def names(self):
-        """Names of the tokens that it is about: a set."""
+        """Names of its tokens: a set."""
         return {self.subject, self.caller}
 
     def __str__(self):
@@ -68,11 +68,11 @@ class Question:
             f'{self.caller}'
         )
 
-    def ask(self, node, side):
-        """The answer of one server, or None where a token is not there."""
+    def send(self, server, side):
+        """The response of a server, or None without one of the tokens."""
         if {self.subject, self.caller} - side.tokens.keys():
             return None
-        return node.ask(
+        return server.ask(
             self.method, f'/auth/tokens{self.query}', side.token(self.caller),
             headers={
                 'X-Subject-Token': side.token(self.subject),
@@ -83,10 +83,10 @@ class Question:
 
 @dataclasses.dataclass(frozen=True)
 class Signature:
-    """The verification of one signed S3 request.
+    """The verification of a signed S3 request.
 
     :param key: name of the EC2 credential
-    :ivar subject: name of the token that asks
+    :ivar subject: name of the token of the caller
     """
 
     key: str
@@ -97,23 +97,23 @@ class Signature:
     def __str__(self):
         return f'POST /s3tokens with {self.key}'
 
-    def ask(self, node, side):
-        """The answer of one server."""
-        return node.ask(
+    def send(self, server, side):
+        """The response of a server."""
+        return server.ask(
             'POST', '/s3tokens', side.token(ADMIN),
             signing.s3(*side.keys[self.key]),
         )  # fmt: skip
 
 
-def questions(side, names):
-    """What is asked after each step.
+def requests(side, names):
+    """The requests after each step: a list.
 
-    Each token is validated with a catalog, and otherwise; requests are signed
-    with all keys that have ever been there.
+    Each token is validated with a catalog, and in another way. Signatures are
+    verified for all keys, including deleted ones.
 
-    :param names: the tokens' names
+    :param names: names of the tokens
     """
-    every = [Signature(key) for key in side.keys]
+    requests = [Signature(key) for key in side.keys]
     for number, name in enumerate(names):
         caller = side.tokens[name].caller
         caller = name if caller == SELF else caller
@@ -121,101 +121,102 @@ def questions(side, names):
             caller = ADMIN
         first, second = (ADMIN, caller)[:: 1 - 2 * (number % 2)]
         headers = tuple(_RULES.items())
-        every.append(Question(name, first, '', headers))
-        method, query = _SECOND[number % len(_SECOND)]
-        every.append(
-            Question(name, second, query, headers[: number % 3], method)
+        requests.append(Validation(name, first, '', headers))
+        method, query = _VARIANTS[number % len(_VARIANTS)]
+        requests.append(
+            Validation(name, second, query, headers[: number % 3], method)
         )
-    return every
+    return requests
 
 
-def exact(answer, is_exact=True):
-    """What two nodes of one cloud have to agree in.
+def on_one_cloud(answer, is_exact=True):
+    """The part of a response that must be equal on all nodes of a cloud.
 
-    :param is_exact: off, what differs between requests is left out
+    :param is_exact: whether this includes values that vary between requests
     """
     if answer is None:
         return None
     headers = {
-        name: _shown(name, value)
+        name: _normalize_header(name, value)
         for name, value in answer.headers.items()
-        if name not in _IGNORED
+        if name not in _IGNORED_HEADERS
     }
-    return answer.status, headers, _plain(answer.body, is_exact=is_exact)
+    return answer.status, headers, _normalize(answer.body, is_exact=is_exact)
 
 
-def alike(answer, side):
-    """What a stock and a patched cloud have to agree in."""
+def across_clouds(answer, side):
+    """The part of a response that must be equal on both clouds."""
     if answer is None:
         return None
-    return answer.status, _plain(answer.body, None, False, side.names)
+    return answer.status, _normalize(answer.body, None, False, side.names)
 
 
-def _shown(name, value):
-    if name == _SECRET:
+def _normalize_header(name, value):
+    if name == _TOKEN_HEADER:
         return hashlib.sha256(value.encode()).hexdigest()[:12]
     return _PORT.sub('HOST', value)
 
 
-def _plain(body, key=None, is_exact=True, names=None):
-    """What is compared of a body, or of a part of it.
+def _normalize(body, key=None, is_exact=True, names=None):
+    """The compared part of a body, or of a value in it.
 
-    :param key: name of the part; lists without an order are sorted
-    :param is_exact: whether ids and what differs with the moment count
-    :param names: {id: name}, for what has no id in common
+    :param key: name of the value; lists without an order are sorted
+    :param is_exact: whether variable values are included
+    :param names: {id: name}, by which ids are replaced
     """
     if not is_exact and key == 'audit_ids':
         return len(body)
-    if not is_exact and key in _OF_THE_MOMENT:
-        return None if body is None else 'MOMENT'
+    if not is_exact and key in _VARIABLE:
+        return None if body is None else 'VARIABLE'
     if isinstance(body, dict):
         return {
-            name: _plain(value, name, is_exact, names)
+            name: _normalize(value, name, is_exact, names)
             for name, value in body.items()
         }
     if isinstance(body, list):
-        values = [_plain(one, None, is_exact, names) for one in body]
+        values = [_normalize(one, None, is_exact, names) for one in body]
         if key in _UNORDERED:
-            values.sort(key=_text)
+            values.sort(key=_to_text)
         if key == 'roles' and not is_exact:
             # Upstream repeats roles of a system token if implied roles form a
-            # cycle. How often depends on the order of the ids, which each
-            # cloud makes by itself.
+            # cycle. How often depends on the order of the ids, which differ
+            # between clouds.
             values = [one for one, _ in itertools.groupby(values)]
         return values
     if isinstance(body, str):
         body = _TOKEN.sub('TOKEN', _PORT.sub('HOST', body))
         body = _REVOKED if body == _NOT_FOUND else body
         if names is not None:
-            body = _ID.sub(lambda one: names.get(one[0], 'ID'), body)
+            body = _ID.sub(lambda match: names.get(match[0], 'ID'), body)
     return body
 
 
-def _text(value):
+def _to_text(value):
     return json.dumps(value, sort_keys=True, default=str)
 
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """Two answers that should be the same.
+    """Two responses that should be equal.
 
-    :param about: the question, or the step
-    :param one: name of who gave the first answer
-    :param first: that answer, as compared
-    :param other: name of who gave the second answer
-    :param second: that answer, as compared
+    :param subject: the request, or the step
+    :param name: name of the first server or side
+    :param first: its response, as compared
+    :param other_name: name of the second server or side
+    :param second: its response, as compared
     """
 
-    about: object
-    one: str
+    subject: object
+    name: str
     first: object
-    other: str
+    other_name: str
     second: object
 
     @property
     def kind(self):
-        """What a shorter story has to show as well."""
-        return self.one, _status(self.first), self.other, _status(self.second)
+        """A reproduction must have a difference of the same kind."""
+        first, second = _status(self.first), _status(self.second)
+        return self.name, first, self.other_name, second
 
     def __str__(self):
         one, other = (
@@ -223,24 +224,26 @@ class Difference:
             for answer in (self.first, self.second)
         )
         lines = difflib.unified_diff(
-            one.splitlines(), other.splitlines(), self.one, self.other,
+            one.splitlines(), other.splitlines(), self.name, self.other_name,
             lineterm='',
         )  # fmt: skip
-        return '\n'.join([str(self.about), *lines])
+        return '\n'.join([str(self.subject), *lines])
 
 
 def _status(answer):
     return answer[0] if answer else None
 
 
-def of_nodes(question, given):
-    """Differences between the nodes of the patched cloud and the truth.
+def node_differences(request, responses):
+    """Differences between the nodes of the patched cloud and the reference.
 
-    :param question: a :class:`Question` or a :class:`Signature`
-    :param given: {name of the server: answer}
+    :param request: a :class:`Validation` or a :class:`Signature`
+    :param responses: {name of the server: response}
     """
-    truth = exact(given[rigs.TRUTH], question.is_exact)
-    for name in rigs.NODES:
-        found = exact(given[name], question.is_exact)
-        if found != truth:
-            yield Difference(question, name, found, rigs.TRUTH, truth)
+    reference = on_one_cloud(responses[testbeds.REFERENCE], request.is_exact)
+    for name in testbeds.NODES:
+        response = on_one_cloud(responses[name], request.is_exact)
+        if response != reference:
+            yield Difference(
+                request, name, response, testbeds.REFERENCE, reference
+            )

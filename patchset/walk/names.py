@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The things a story is about: few, so that its steps meet."""
+"""Names of the resources, which are few so that the steps interact."""
 
-DEFAULT = 'default'  # the domain that is always there
+DEFAULT = 'default'  # the domain that always exists
 LDAP_DOMAIN = 'd3'  # its users and groups are in a directory
 
 # {name: name of the domain}
@@ -18,7 +18,7 @@ PROJECTS = {
 }  # fmt: skip
 DOMAINS = ('d1', 'd2', LDAP_DOMAIN)
 ROLES = ('r1', 'r2', 'r3')
-# Keystone itself makes these.
+# Roles created by Keystone itself.
 BUILT_IN = ('admin', 'manager', 'member', 'reader', 'service')
 TRUSTS = ('trust1', 'trust2')
 CREDENTIALS = ('credential1', 'credential2', 'credential3')

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One cloud of the two: its nodes, and what a story has made there."""
+"""One of the two clouds: its nodes, and the resources of the walk."""
 
 import dataclasses
 import time
 
 from patchset import client
 from patchset import preparation
-from patchset.walk import story
+from patchset.walk import steps
 
 ADMIN = 'by-admin'  # name of the admin's token
-SELF = 'self'  # stands for the token itself, as its caller
+SELF = 'self'  # the token validates itself
 
 
 @dataclasses.dataclass(frozen=True)
 class Token:
     """A token of the pool.
 
-    :param value: what is sent; never printed
+    :param value: the token itself, which is never printed
     :param caller: name of the token that validates it
     """
 
@@ -30,135 +30,135 @@ class Side:
 
     :param name: ``stock`` or ``patched``
     :param nodes: list of :class:`patchset.client.Client`
-    :param rig: the :class:`patchset.walk.rig.Rig`
+    :param testbed: the :class:`patchset.walk.testbed.Testbed`
     """
 
-    def __init__(self, name, nodes, rig):
+    def __init__(self, name, nodes, testbed):
         self.name = name
         self.nodes = nodes
-        self.rig = rig
-        self.ids = {}  # name: id of what is there
-        self.names = {}  # id: name, of what is gone as well
-        self.kept = {}  # name: what else the story has to know of it
-        self.keys = {}  # name: access key and secret, of what is gone as well
+        self.testbed = testbed
+        self.ids = {}  # {name: id} of existing resources
+        self.names = {}  # {id: name}, including deleted resources
+        self.details = {}  # {name: further data that operations need}
+        self.keys = {}  # {name: (access key, secret)}, including deleted ones
         self.tokens = {}
         self.node = nodes[0]
-        self._written = 0
+        self._last_write = 0
 
     def sign_in(self, password):
-        """Have a token of the admin, and know what Keystone has made."""
-        answer = self.ask_for_token(
+        """Issue a token for the admin, and record initial resources."""
+        answer = self.authenticate(
             client.password(password), client.ADMIN_PROJECT
         )
-        self.keep_token(ADMIN, answer, ADMIN)
+        self.add_token(ADMIN, answer, ADMIN)
         self.names[answer.body['token']['user']['id']] = 'admin'
         self.names[answer.body['token']['project']['id']] = 'admin'
         self.ids['default'] = 'default'
-        for role in self.ask('GET', '/roles').body['roles']:
+        for role in self.request('GET', '/roles').body['roles']:
             self.add(role['name'], role['id'])
 
     # Names.
 
     def add(self, name, identifier):
-        """Note what is there from now on."""
+        """Record a new resource."""
         self.ids[name] = identifier
         self.names[identifier] = name
 
     def id(self, name):
-        """Id of something that is there.
+        """Id of an existing resource.
 
-        :raises patchset.walk.story.Absent: it is not
+        :raises patchset.walk.steps.NotApplicable: it does not exist
         """
         try:
             return self.ids[name]
         except KeyError:
-            raise story.Absent(name)
+            raise steps.NotApplicable(name)
 
-    def must_not_be(self, name):
-        """:raises patchset.walk.story.Absent: it is there already"""
+    def require_absent(self, name):
+        """:raises patchset.walk.steps.NotApplicable: the resource exists"""
         if name in self.ids:
-            raise story.Absent(name)
+            raise steps.NotApplicable(name)
 
-    def forget(self, *names):
-        """Note what is gone."""
+    def remove(self, *names):
+        """Record deleted resources."""
         for name in names:
             self.ids.pop(name, None)
-            self.kept.pop(name, None)
+            self.details.pop(name, None)
 
     def token(self, name):
         """A token's value.
 
-        :raises patchset.walk.story.Absent: the pool has none of that name
+        :raises patchset.walk.steps.NotApplicable: there is none of that name
         """
         try:
             return self.tokens[name].value
         except KeyError:
-            raise story.Absent(name)
+            raise steps.NotApplicable(name)
 
     # Requests.
 
-    def ask(self, method, path, body=None, token=None, headers=None):
-        """Have the step's node do something, as the admin by default."""
+    def request(self, method, path, body=None, token=None, headers=None):
+        """Send a request to the node of the step, by default as the admin."""
         token = token or self.token(ADMIN)
-        self._forget()
+        self._flush_stock_cache()
         answer = self.node.ask(method, path, token, body, headers)
         if method not in ('GET', 'HEAD'):
-            self.note_write()
+            self.record_write()
         return answer
 
-    def make(self, kind, name, path=None, /, **values):
-        """Create something that has no id of its own choice."""
-        self.must_not_be(name)
-        answer = self.ask('POST', path or f'/{kind}s', {kind: values})
+    def create(self, kind, name, path=None, /, **values):
+        """Create a resource whose id is chosen by Keystone."""
+        self.require_absent(name)
+        answer = self.request('POST', path or f'/{kind}s', {kind: values})
         if answer.status == 201:
             self.add(name, answer.body[kind]['id'])
         return answer
 
-    def change(self, kind, name, path=None, /, **values):
-        """Update something."""
+    def update(self, kind, name, path=None, /, **values):
+        """Update a resource."""
         path = f'{path or f"/{kind}s"}/{self.id(name)}'
-        return self.ask('PATCH', path, {kind: values})
+        return self.request('PATCH', path, {kind: values})
 
-    def remove(self, path, *names):
-        """Delete something, and forget it if that was done."""
-        answer = self.ask('DELETE', path)
+    def delete(self, path, *names):
+        """Delete a resource, and record that with all its names."""
+        answer = self.request('DELETE', path)
         if answer.status == 204:
-            self.forget(*names)
+            self.remove(*names)
         return answer
 
-    def _forget(self):
-        # Stock's own cache must not decide what is compared.
+    def _flush_stock_cache(self):
+        # The comparison must not depend on stock's own cache.
         if self.name == 'stock':
-            self.rig.forget('stock')
+            self.testbed.flush('stock')
 
-    def ask_for_token(self, identity, scope=None):
-        """The answer to a sign-in."""
-        self.let_second_pass()
-        self._forget()
+    def authenticate(self, identity, scope=None):
+        """The response to a sign-in."""
+        self.wait_for_next_second()
+        self._flush_stock_cache()
         return self.node.authenticate(identity, scope)
 
-    def keep_token(self, name, answer, caller):
-        """Put what a sign-in gave into the pool; return the answer."""
+    def add_token(self, name, answer, caller):
+        """Record the token of a sign-in; returns the response."""
         if answer.status in (200, 201) and 'x-subject-token' in answer.headers:
             value = answer.headers['x-subject-token']
             self.tokens[name] = Token(value, caller)
         return answer
 
-    def note_write(self):
-        """Note that tokens may have been revoked up to now."""
-        self._written = time.time()
+    def record_write(self):
+        """Record that tokens may have been revoked up to now."""
+        self._last_write = time.time()
 
-    def let_second_pass(self):
+    def wait_for_next_second(self):
         """Wait until a new token is not of the same second as a revocation.
 
-        Both are recorded in whole seconds, and a token of the same second is
-        refused, on stock as well.
+        Both times are in whole seconds, and a token of the same second is
+        rejected, also by stock.
         """
-        while int(time.time()) <= int(self._written):
+        while int(time.time()) <= int(self._last_write):
             time.sleep(0.02)
 
     def scope(self, name):
-        """What a sign-in sends for one of the story's scopes, or None."""
+        """The scope of a sign-in from its name, or None."""
         if name is None:
             return None
         if name == 'system':
@@ -166,25 +166,25 @@ class Side:
         kind, _, what = name.partition(':')
         return {kind: {'id': self.id(what)}}
 
-    # What operators do.
+    # Operations of an operator.
 
     def manage(self, *words):
-        """Run a keystone-manage command; the exit code as an answer."""
-        code = self.rig.manage(self.name, words)
-        self.note_write()
+        """Run a keystone-manage command; its exit code is the status."""
+        code = self.testbed.manage(self.name, words)
+        self.record_write()
         return client.Answer(code)
 
     def rotate_keys(self):
-        """Rotate the keys of tokens, on all nodes."""
+        """Rotate the Fernet keys of all nodes."""
         words = ['fernet_rotate', *preparation.owner()]
-        return client.Answer(self.rig.manage(self.name, words))
+        return client.Answer(self.testbed.manage(self.name, words))
 
     def restart_node(self, number):
-        """Restart one of the nodes; stock keeps nothing to forget."""
+        """Restart one of the patched nodes."""
         if self.name == 'patched':
-            self.rig.restart_node(number)
+            self.testbed.restart_node(number)
 
-    def empty_cache(self):
-        """Restart memcached, which stock does not use here."""
+    def flush_cache(self):
+        """Flush the memcached of the patched nodes."""
         if self.name == 'patched':
-            self.rig.empty_cache()
+            self.testbed.flush_node_caches()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One walk: a story, told to both clouds at the same time."""
+"""One walk: the same steps on both clouds at the same time."""
 
 import collections
 import concurrent.futures
@@ -8,188 +8,197 @@ import random
 import time
 
 from patchset.walk import answers
-from patchset.walk import beginning
-from patchset.walk import differences
-from patchset.walk import rig as rigs
+from patchset.walk import initial_steps
+from patchset.walk import known_differences
 from patchset.walk import side as sides
-from patchset.walk import story
+from patchset.walk import steps
+from patchset.walk import testbed as testbeds
 
 POOL = 9  # tokens that are validated after each step
-_LIVELY = 5  # tokens of the pool that should be good
-# Number of times that stock, with two processes, is asked for an answer.
-_ASKED = 8
-_TRIES = 50  # for a step that both clouds can take
+_MIN_VALID = 5  # tokens of the pool that should be valid
+_STOCK_ATTEMPTS = 8  # requests to stock, which has two processes
+_STEP_ATTEMPTS = 50  # until a step is applicable
 
 
 class Walk:
-    """A story under way.
+    """A walk in progress.
 
-    :param rig: the :class:`patchset.walk.rig.Rig`, as new
+    :param testbed: the :class:`patchset.walk.testbed.Testbed`, in its initial
+        state
     """
 
-    def __init__(self, rig):
-        self.rig = rig
-        self.told = []  # steps
-        self.compared = 0  # answers
-        self.accepted = 0  # answers with status 200
+    def __init__(self, testbed):
+        self.testbed = testbed
+        self.steps = []  # that were performed
+        self.compared = 0  # number of responses
+        self.accepted = 0  # number of responses with status 200
         # {name of a topic: number of differences}
-        self.excused = collections.Counter()
+        self.explained = collections.Counter()
         self._pool = []
-        self._good = set()  # names of tokens of the pool
-        self._last = {}  # question: what was true before
-        self._known = differences.Known()
+        self._valid = set()  # names of tokens of the pool
+        self._last = {}  # {validation: previous response of the reference}
+        self._known = known_differences.KnownDifferences()
         self._threads = concurrent.futures.ThreadPoolExecutor(4)
         self.sides = [
-            sides.Side(name, rig.nodes(name), rig) for name in rigs.SIDES
+            sides.Side(name, testbed.nodes(name), testbed)
+            for name in testbeds.SIDES
         ]
-        for one in self.sides:
-            one.sign_in(rigs.PASSWORD)
+        for side in self.sides:
+            side.sign_in(testbeds.PASSWORD)
 
     def close(self):
         """End its threads."""
         self._threads.shutdown()
 
-    def go(self, seed, seconds, without=()):
-        """Tell a new story, until something differs or the time is over.
+    def run(self, seed, seconds, without=()):
+        """Perform random steps, until there is a difference or time is over.
 
         :returns: a list of :class:`patchset.walk.answers.Difference`
         """
-        dice = story.Dice(random.Random(seed), without)
-        if found := self.retell(beginning.steps()):
-            return found
+        generator = steps.Generator(random.Random(seed), without)
+        if differences := self.perform_all(initial_steps.steps()):
+            return differences
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if found := self._next(dice):
-                return found
+            if differences := self._perform_random_step(generator):
+                return differences
         return []
 
     def progress(self, seed):
-        """One line on how it goes."""
+        """A line about the progress."""
         return (
-            f'seed {seed}: {len(self.told)} steps, {self.compared} answers '
+            f'seed {seed}: {len(self.steps)} steps, {self.compared} answers '
             f'compared, {self.accepted} of them 200'
         )
 
-    def retell(self, steps):
-        """Take given steps, until something differs; as :meth:`go`."""
-        for step in steps:
-            if found := self.take(step):
-                return found
+    def perform_all(self, sequence):
+        """Perform given steps, until there is a difference; as :meth:`run`."""
+        for step in sequence:
+            if differences := self.perform(step):
+                return differences
         return []
 
-    def _next(self, dice):
-        for _ in range(_TRIES):
-            step = dice.step(
-                len(self.told),
+    def _perform_random_step(self, generator):
+        for _ in range(_STEP_ATTEMPTS):
+            step = generator.step(
+                len(self.steps),
                 self._pool or [sides.ADMIN],
-                len(self._good) < _LIVELY,
+                len(self._valid) < _MIN_VALID,
             )
-            found = self.take(step)
-            if found is not None:
-                return found
+            differences = self.perform(step)
+            if differences is not None:
+                return differences
         return []
 
-    def take(self, step):
-        """Take a step on both sides, and compare all answers.
+    def perform(self, step):
+        """Perform a step on both sides, and compare all responses.
 
-        :returns: the differences; None if neither side can take it
+        :returns: the differences; None if it is not applicable on either side
         """
-        done = self._do(step)
+        results = self._perform_on_both(step)
         stock, patched = (
-            answers.alike(getattr(one, 'answer', one), side)
-            for one, side in zip(done, self.sides, strict=True)
+            answers.across_clouds(getattr(result, 'answer', result), side)
+            for result, side in zip(results, self.sides, strict=True)
         )
-        is_taken = any(not isinstance(one, story.Absent) for one in done)
-        if stock == patched and not is_taken:
+        is_applicable = any(
+            not isinstance(result, steps.NotApplicable) for result in results
+        )
+        if stock == patched and not is_applicable:
             return None
-        self.told.append(step)
-        self._known.note(step)
-        found = self._compared(step, 'stock', stock, 'patched', patched)
-        self._choose_pool(step)
+        self.steps.append(step)
+        self._known.record(step)
+        differences = self._compare(step, 'stock', stock, 'patched', patched)
+        self._update_pool(step)
         if self._pool:
-            self.rig.settle()
-        found += self._validate()
-        return found
+            self.testbed.wait_for_nodes()
+        differences += self._validate()
+        return differences
 
-    def _do(self, step):
-        operation = story.OPERATIONS[step.operation]
+    def _perform_on_both(self, step):
+        operation = steps.OPERATIONS[step.operation]
 
-        def on(side):
+        def perform(side):
             side.node = side.nodes[step.node % len(side.nodes)]
             try:
                 return operation.do(side, **step.arguments)
-            except story.Absent as reason:
+            except steps.NotApplicable as reason:
                 return reason
 
         if operation.processes:
             # The kernel ends a server with the thread that has started it.
-            return [on(side) for side in self.sides]
-        return list(self._threads.map(on, self.sides))
+            return [perform(side) for side in self.sides]
+        return list(self._threads.map(perform, self.sides))
 
-    def _choose_pool(self, step):
+    def _update_pool(self, step):
         token = step.arguments.get('token')
-        if all(token in one.tokens for one in self.sides):
+        if all(token in side.tokens for side in self.sides):
             self._pool.append(token)
         del self._pool[:-POOL]
 
     def _validate(self):
-        """Ask after a step; the differences between the answers."""
+        """Validate the pool after a step; the differences of the responses."""
         stock, patched = self.sides
-        asked = answers.questions(patched, self._pool)
-        self.rig.forget(rigs.STOCK, rigs.TRUTH)
+        requests = answers.requests(patched, self._pool)
+        self.testbed.flush(testbeds.STOCK, testbeds.REFERENCE)
 
-        def of(name):
-            server = self.rig.node(name)
-            return [one.ask(server, patched) for one in asked]
+        def send_all(name):
+            server = self.testbed.node(name)
+            return [request.send(server, patched) for request in requests]
 
-        servers = (*rigs.NODES, rigs.TRUTH)
-        given = dict(zip(servers, self._threads.map(of, servers), strict=True))
-        found = []
-        self._good = set()
-        for number, question in enumerate(asked):
-            all_given = {name: given[name][number] for name in servers}
-            found += answers.of_nodes(question, all_given)
-            truth = all_given[rigs.TRUTH]
-            self.compared += len(servers)
-            if truth.status == 200:
+        names = (*testbeds.NODES, testbeds.REFERENCE)
+        responses = dict(
+            zip(names, self._threads.map(send_all, names), strict=True)
+        )
+        differences = []
+        self._valid = set()
+        for number, request in enumerate(requests):
+            by_server = {name: responses[name][number] for name in names}
+            differences += answers.node_differences(request, by_server)
+            reference = by_server[testbeds.REFERENCE]
+            self.compared += len(names)
+            if reference.status == 200:
                 self.accepted += 1
-                self._good |= {question.subject} & set(self._pool)
-            if self._is_due(number, question, truth):
-                found += self._compare_stock(question, stock, truth)
-        return found
+                self._valid |= {request.subject} & set(self._pool)
+            if self._is_compared_with_stock(number, request, reference):
+                differences += self._compare_stock(request, stock, reference)
+        return differences
 
-    def _is_due(self, number, question, truth):
-        """Whether stock is asked as well, which takes it long.
+    def _is_compared_with_stock(self, number, request, reference):
+        """Whether the request is sent to stock as well, which is slow.
 
-        It is when the answer has changed, and about some in turn.
+        It is if the response has changed, and otherwise in turn.
         """
-        now = answers.exact(truth, question.is_exact)
-        changed = self._last.get(question) != now
-        self._last[question] = now
-        return changed or number == len(self.told) % (2 * POOL)
+        response = answers.on_one_cloud(reference, request.is_exact)
+        changed = self._last.get(request) != response
+        self._last[request] = response
+        return changed or number == len(self.steps) % (2 * POOL)
 
-    def _compare_stock(self, question, side, truth):
-        server = self.rig.node(rigs.STOCK)
-        patched = answers.alike(truth, self.sides[1])
+    def _compare_stock(self, request, side, reference):
+        server = self.testbed.node(testbeds.STOCK)
+        patched = answers.across_clouds(reference, self.sides[1])
         self.compared += 1
-        for number in range(_ASKED):
-            stock = answers.alike(question.ask(server, side), side)
+        for attempt in range(_STOCK_ATTEMPTS):
+            stock = answers.across_clouds(request.send(server, side), side)
             if stock == patched:
-                if number:
-                    self.excused['request-local-cache'] += 1
+                if attempt:
+                    self.explained['request-local-cache'] += 1
                 return []
             # A process of stock uses values of its last request, which may be
             # outdated, until a request replaces them.
             server.ask('GET', '/domains/default', side.token(sides.ADMIN))
-        return self._compared(question, rigs.STOCK, stock, rigs.TRUTH, patched)
+        return self._compare(
+            request, testbeds.STOCK, stock, testbeds.REFERENCE, patched
+        )
 
-    def _compared(self, about, one, stock, other, patched):
-        """What differs, unless a topic explains it."""
+    def _compare(self, subject, name, stock, other_name, patched):
+        """The difference, unless a topic explains it: a list."""
         if stock == patched:
             return []
-        difference = answers.Difference(about, one, stock, other, patched)
+        difference = answers.Difference(
+            subject, name, stock, other_name, patched
+        )
         topic = self._known.topic(difference)
         if topic:
-            self.excused[topic] += 1
+            self.explained[topic] += 1
             return []
         return [difference]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""All that can happen: importing the modules registers it."""
+"""The operations of a walk; importing the modules registers them."""
 
 import importlib
 import pkgutil

@@ -3,12 +3,12 @@
 """Roles, implied roles and grants."""
 
 from patchset.walk import names
-from patchset.walk.story import changes
-from patchset.walk.story import operation
-from patchset.walk.story import pair
+from patchset.walk.steps import operation
+from patchset.walk.steps import put_and_delete
+from patchset.walk.steps import update_operations
 
 _ANY_ROLE = (*names.ROLES, *names.BUILT_IN)
-# Some implications of the others are there from the beginning.
+# Other built-in roles imply each other from the beginning.
 _IMPLYING = (*names.ROLES, 'member')
 _HOLDERS = (
     *(f'users:{name}' for name in names.USERS),
@@ -22,10 +22,10 @@ _TARGETS = (
 
 @operation('roles', role=names.ROLES)
 def create_role(side, role):
-    return side.make('role', role, name=role)
+    return side.create('role', role, name=role)
 
 
-changes('roles', 'role', names.ROLES, rename=2, delete=1)
+update_operations('roles', 'role', names.ROLES, rename=2, delete=1)
 
 
 def _path(side, what):
@@ -33,7 +33,7 @@ def _path(side, what):
     return f'/{kind}/{side.id(name)}'
 
 
-@pair(
+@put_and_delete(
     'roles', {'imply_role': 4, 'stop_implying_role': 3},
     role=_IMPLYING, implied=names.ROLES,
 )  # fmt: skip
@@ -41,7 +41,7 @@ def _implied(side, role, implied):
     return f'/roles/{side.id(role)}/implies/{side.id(implied)}'
 
 
-@pair(
+@put_and_delete(
     'grants', {'grant': 16, 'remove_grant': 10},
     holder=_HOLDERS, target=_TARGETS, role=_ANY_ROLE,
 )  # fmt: skip
@@ -50,7 +50,7 @@ def _grant(side, holder, target, role):
     return f'{who}/roles/{side.id(role)}'
 
 
-@pair(
+@put_and_delete(
     'grants', {'grant_inherited': 5, 'remove_inherited_grant': 4},
     holder=_HOLDERS, target=_TARGETS, role=_ANY_ROLE,
 )  # fmt: skip
@@ -59,7 +59,7 @@ def _inherited(side, holder, target, role):
     return f'/OS-INHERIT{path}/inherited_to_projects'
 
 
-@pair(
+@put_and_delete(
     'grants', {'grant_on_system': 4, 'remove_grant_on_system': 3},
     holder=_HOLDERS, role=_ANY_ROLE,
 )  # fmt: skip

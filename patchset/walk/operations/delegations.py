@@ -4,10 +4,10 @@
 
 from patchset import client
 from patchset.walk import names
-from patchset.walk.story import NUMBER
-from patchset.walk.story import Absent
-from patchset.walk.story import Refused
-from patchset.walk.story import operation
+from patchset.walk.steps import NUMBER
+from patchset.walk.steps import NotApplicable
+from patchset.walk.steps import SignInFailed
+from patchset.walk.steps import operation
 
 _ROLE = ('member', 'reader', *names.ROLES)
 _YES_NO = ('', 'yes')
@@ -20,19 +20,19 @@ _RULES = [
 def own_token(side, user, project):
     """Sign a user in.
 
-    :raises patchset.walk.story.Refused: that is not possible
+    :raises patchset.walk.steps.SignInFailed: it fails
     """
-    answer = side.ask_for_token(
+    answer = side.authenticate(
         password(side, user), {'project': {'id': side.id(project)}}
     )
     if answer.status != 201:
-        raise Refused(answer)
+        raise SignInFailed(answer)
     return answer.headers['x-subject-token']
 
 
 def password(side, user):
-    """How a user signs in."""
-    return client.password(side.kept.get(user), id=side.id(user))
+    """The identity of a user who signs in with a password."""
+    return client.password(side.details.get(user), id=side.id(user))
 
 
 @operation(
@@ -41,7 +41,7 @@ def password(side, user):
     impersonation=_YES_NO,
 )  # fmt: skip
 def create_trust(side, trust, trustor, trustee, project, role, impersonation):
-    side.must_not_be(trust)
+    side.require_absent(trust)
     body = {
         'trustor_user_id': side.id(trustor),
         'trustee_user_id': side.id(trustee),
@@ -50,20 +50,22 @@ def create_trust(side, trust, trustor, trustee, project, role, impersonation):
         'impersonation': bool(impersonation),
     }
     token = own_token(side, trustor, project)
-    answer = side.ask('POST', '/OS-TRUST/trusts', {'trust': body}, token)
+    answer = side.request('POST', '/OS-TRUST/trusts', {'trust': body}, token)
     if answer.status == 201:
         side.add(trust, answer.body['trust']['id'])
-        side.kept[trust] = trustor, trustee, project
+        side.details[trust] = trustor, trustee, project
     return answer
 
 
 @operation('trusts', 3, trust=names.TRUSTS)
 def delete_trust(side, trust):
     path = f'/OS-TRUST/trusts/{side.id(trust)}'
-    trustor, _, project = side.kept[trust]
-    answer = side.ask('DELETE', path, token=own_token(side, trustor, project))
+    trustor, _, project = side.details[trust]
+    answer = side.request(
+        'DELETE', path, token=own_token(side, trustor, project)
+    )
     if answer.status == 204:
-        side.forget(trust)
+        side.remove(trust)
     return answer
 
 
@@ -73,39 +75,39 @@ def delete_trust(side, trust):
     number=NUMBER,
 )  # fmt: skip
 def create_credential(side, credential, user, project, rules, number):
-    side.must_not_be(credential)
+    side.require_absent(credential)
     body = {'name': f'{credential}-{number}'}
     if rules:
         body['access_rules'] = _RULES
     path = f'/users/{side.id(user)}/application_credentials'
-    answer = side.ask(
+    answer = side.request(
         'POST', path, {'application_credential': body},
         own_token(side, user, project),
     )  # fmt: skip
     if answer.status == 201:
         made = answer.body['application_credential']
         side.add(credential, made['id'])
-        side.kept[credential] = user, made
+        side.details[credential] = user, made
     return answer
 
 
 @operation('application credentials', 3, credential=names.CREDENTIALS)
 def delete_credential(side, credential):
     own = side.id(credential)
-    user, _ = side.kept[credential]
+    user, _ = side.details[credential]
     path = f'/users/{side.id(user)}/application_credentials/{own}'
-    return side.remove(path, credential)
+    return side.delete(path, credential)
 
 
 @operation('application credentials', 1, credential=names.CREDENTIALS)
 def delete_access_rule(side, credential):
     side.id(credential)
-    user, made = side.kept[credential]
+    user, made = side.details[credential]
     if not made.get('access_rules'):
-        raise Absent(credential)
+        raise NotApplicable(credential)
     rule = made['access_rules'][0]['id']
     path = f'/users/{side.id(user)}/access_rules/{rule}'
-    return side.ask('DELETE', path)
+    return side.request('DELETE', path)
 
 
 @operation(
@@ -113,13 +115,13 @@ def delete_access_rule(side, credential):
     project=names.PROJECTS,
 )  # fmt: skip
 def create_key(side, key, user, project):
-    side.must_not_be(key)
+    side.require_absent(key)
     path = f'/users/{side.id(user)}/credentials/OS-EC2'
-    answer = side.ask('POST', path, {'tenant_id': side.id(project)})
+    answer = side.request('POST', path, {'tenant_id': side.id(project)})
     if answer.status == 201:
         made = answer.body['credential']
         side.add(key, made['access'])
-        side.kept[key] = user
+        side.details[key] = user
         side.keys[key] = made['access'], made['secret']
     return answer
 
@@ -127,6 +129,6 @@ def create_key(side, key, user, project):
 @operation('EC2 credentials', key=names.KEYS)
 def delete_key(side, key):
     access = side.id(key)
-    user = side.kept[key]
+    user = side.details[key]
     path = f'/users/{side.id(user)}/credentials/OS-EC2/{access}'
-    return side.remove(path, key)
+    return side.delete(path, key)

@@ -3,7 +3,7 @@
 """Identity providers, mappings and protocols."""
 
 from patchset.walk import names
-from patchset.walk.story import operation
+from patchset.walk.steps import operation
 
 _BASE = '/OS-FEDERATION'
 _LOCAL = ('g1', 'g2', 'g3')
@@ -17,11 +17,11 @@ def _rules(side, group):
 
 @operation('federation', 6, provider=names.PROVIDERS, group=_LOCAL)
 def create_provider(side, provider, group):
-    side.must_not_be(provider)
+    side.require_absent(provider)
     mapping = {'mapping': {'rules': _rules(side, group)}}
     answers = [
-        side.ask('PUT', f'{_BASE}/mappings/{provider}', mapping),
-        side.ask(
+        side.request('PUT', f'{_BASE}/mappings/{provider}', mapping),
+        side.request(
             'PUT',
             f'{_BASE}/identity_providers/{provider}',
             {'identity_provider': {'enabled': True, 'domain_id': 'default'}},
@@ -39,7 +39,7 @@ def add_protocol(side, provider):
 
 @operation('federation', 1, provider=names.PROVIDERS)
 def delete_protocol(side, provider):
-    return side.ask('DELETE', _protocol(side.id(provider)))
+    return side.request('DELETE', _protocol(side.id(provider)))
 
 
 @operation('federation', 1, provider=names.PROVIDERS)
@@ -56,14 +56,14 @@ def enable_provider(side, provider):
 def change_mapping(side, provider, group):
     path = f'{_BASE}/mappings/{side.id(provider)}'
     body = {'mapping': {'rules': _rules(side, group)}}
-    return side.ask('PATCH', path, body)
+    return side.request('PATCH', path, body)
 
 
 @operation('federation', 1, provider=names.PROVIDERS)
 def delete_provider(side, provider):
-    side.ask('DELETE', _protocol(side.id(provider)))
-    answer = side.remove(f'{_BASE}/identity_providers/{provider}', provider)
-    side.ask('DELETE', f'{_BASE}/mappings/{provider}')
+    side.request('DELETE', _protocol(side.id(provider)))
+    answer = side.delete(f'{_BASE}/identity_providers/{provider}', provider)
+    side.request('DELETE', f'{_BASE}/mappings/{provider}')
     return answer
 
 
@@ -73,9 +73,11 @@ def _protocol(provider):
 
 def _add_protocol(side, provider):
     body = {'protocol': {'mapping_id': provider}}
-    return side.ask('PUT', _protocol(provider), body)
+    return side.request('PUT', _protocol(provider), body)
 
 
 def _switch(side, provider, enabled):
     path = f'{_BASE}/identity_providers/{side.id(provider)}'
-    return side.ask('PATCH', path, {'identity_provider': {'enabled': enabled}})
+    return side.request(
+        'PATCH', path, {'identity_provider': {'enabled': enabled}}
+    )

@@ -3,25 +3,25 @@
 """Users and groups."""
 
 from patchset.walk import names
-from patchset.walk.story import NUMBER
-from patchset.walk.story import changes
-from patchset.walk.story import operation
-from patchset.walk.story import pair
+from patchset.walk.steps import NUMBER
+from patchset.walk.steps import operation
+from patchset.walk.steps import put_and_delete
+from patchset.walk.steps import update_operations
 
 FIRST_PASSWORD = 'password-0'
 
 
 @operation('users', 3, user=names.USERS)
 def create_user(side, user):
-    side.must_not_be(user)
-    side.kept[user] = FIRST_PASSWORD
+    side.require_absent(user)
+    side.details[user] = FIRST_PASSWORD
     domain = side.id(names.USERS[user])
-    return side.make(
+    return side.create(
         'user', user, name=user, domain_id=domain, password=FIRST_PASSWORD
     )
 
 
-changes(
+update_operations(
     'users', 'user', names.USERS,
     rename=2, describe=2, disable=3, enable=6, delete=1,
 )  # fmt: skip
@@ -29,39 +29,39 @@ changes(
 
 @operation('users', user=names.USERS, project=names.PROJECTS)
 def set_default_project(side, user, project):
-    return side.change('user', user, default_project_id=side.id(project))
+    return side.update('user', user, default_project_id=side.id(project))
 
 
 @operation('users', user=names.USERS, number=NUMBER)
 def reset_password(side, user, number):
     password = f'password-{number}'
-    answer = side.change('user', user, password=password)
+    answer = side.update('user', user, password=password)
     if answer.status == 200:
-        side.kept[user] = password
+        side.details[user] = password
     return answer
 
 
 @operation('users', user=names.USERS, number=NUMBER)
 def change_own_password(side, user, number):
     password = f'password-{number}'
-    body = {'password': password, 'original_password': side.kept.get(user)}
+    body = {'password': password, 'original_password': side.details.get(user)}
     path = f'/users/{side.id(user)}/password'
-    answer = side.ask('POST', path, {'user': body})
+    answer = side.request('POST', path, {'user': body})
     if answer.status == 204:
-        side.kept[user] = password
+        side.details[user] = password
     return answer
 
 
 @operation('groups', group=names.GROUPS)
 def create_group(side, group):
     domain = side.id(names.GROUPS[group])
-    return side.make('group', group, name=group, domain_id=domain)
+    return side.create('group', group, name=group, domain_id=domain)
 
 
-changes('groups', 'group', names.GROUPS, delete=1)
+update_operations('groups', 'group', names.GROUPS, delete=1)
 
 
-@pair(
+@put_and_delete(
     'groups', {'add_member': 4, 'remove_member': 3},
     group=names.GROUPS, user=names.USERS,
 )  # fmt: skip

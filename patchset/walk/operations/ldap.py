@@ -2,31 +2,31 @@
 
 """A domain whose users and groups are in an LDAP directory.
 
-What changes there, changes behind Keystone's back, and users and groups that
-are cached outlive the configuration of their domain: that ends with their time
-in the cache. The caches are emptied instead of waiting for it.
+Keystone does not notice changes in the directory, and cached users and groups
+remain valid after the configuration of their domain is removed, until they
+expire. The caches are flushed instead of waiting for that.
 """
 
 from patchset.client import Answer
 from patchset.services import slapd
 from patchset.walk import names
 from patchset.walk.operations.identity import FIRST_PASSWORD
-from patchset.walk.story import NUMBER
-from patchset.walk.story import Absent
-from patchset.walk.story import operation
+from patchset.walk.steps import NUMBER
+from patchset.walk.steps import NotApplicable
+from patchset.walk.steps import operation
 
 DOMAIN = names.LDAP_DOMAIN
 USERS = [name for name, of in names.USERS.items() if of == DOMAIN]
 GROUPS = [name for name, of in names.GROUPS.items() if of == DOMAIN]
-_ENTRIES = 'LDAP'  # what a side keeps: {name of an entry: its members}
+_ENTRIES = 'LDAP'  # key of the entries: {name of an entry: its members}
 
 
 @operation('LDAP', 3)
 def configure_ldap(side):
-    """Tell Keystone that the users of the domain are in the directory."""
+    """Configure the directory as the source of the domain's users."""
     tree = slapd.subtree(side.name)
     ldap = {
-        'url': side.rig.directory.url,
+        'url': side.testbed.directory.url,
         'suffix': slapd.SUFFIX,
         'user_tree_dn': tree,
         'user_objectclass': 'inetOrgPerson',
@@ -42,15 +42,15 @@ def configure_ldap(side):
     }
     config = {'identity': {'driver': 'ldap'}, 'ldap': ldap}
     path = f'/domains/{side.id(DOMAIN)}/config'
-    answer = side.ask('PUT', path, {'config': config})
-    side.empty_cache()
+    answer = side.request('PUT', path, {'config': config})
+    side.flush_cache()
     return Answer(answer.status)  # the body names the subtree
 
 
 @operation('LDAP', 1)
 def remove_ldap_configuration(side):
-    answer = side.ask('DELETE', f'/domains/{side.id(DOMAIN)}/config')
-    side.empty_cache()
+    answer = side.request('DELETE', f'/domains/{side.id(DOMAIN)}/config')
+    side.flush_cache()
     return answer
 
 
@@ -60,7 +60,7 @@ def add_ldap_user(side, user):
         side, user, 'objectClass: inetOrgPerson', f'cn: {user}',
         f'sn: {user}', f'userPassword: {FIRST_PASSWORD}',
     )  # fmt: skip
-    side.kept[user] = FIRST_PASSWORD
+    side.details[user] = FIRST_PASSWORD
     return _find(side, 'user', user)
 
 
@@ -82,15 +82,16 @@ def disable_ldap_user(side, user):
 @operation('LDAP', 4, user=USERS)
 def enable_ldap_user(side, user):
     _replace(side, user, 'employeeType', 'TRUE')
-    # A validation that found the user disabled has revoked all tokens.
-    side.note_write()
+    # A validation may have noticed that the user was disabled, and revoked
+    # all tokens.
+    side.record_write()
 
 
 @operation('LDAP', user=USERS, number=NUMBER)
 def set_ldap_password(side, user, number):
     password = f'password-{number}'
     _replace(side, user, 'userPassword', password)
-    side.kept[user] = password
+    side.details[user] = password
 
 
 @operation('LDAP', 3, group=GROUPS)
@@ -118,9 +119,9 @@ def remove_ldap_member(side, group, user):
 
 
 def _find(side, kind, name):
-    """Have Keystone say which id it gives an entry."""
+    """Request an entry from Keystone, and record its id."""
     domain = side.id(DOMAIN)
-    answer = side.ask('GET', f'/{kind}s?name={name}&domain_id={domain}')
+    answer = side.request('GET', f'/{kind}s?name={name}&domain_id={domain}')
     found = answer.body.get(f'{kind}s') if answer.status == 200 else None
     if found:
         side.add(name, found[0]['id'])
@@ -128,7 +129,7 @@ def _find(side, kind, name):
 
 
 def _entries(side):
-    return side.kept.setdefault(_ENTRIES, {})
+    return side.details.setdefault(_ENTRIES, {})
 
 
 def _name(side, entry):
@@ -139,21 +140,21 @@ def _name(side, entry):
 def _add(side, entry, *lines):
     side.id(DOMAIN)
     if entry in _entries(side):
-        raise Absent(entry)
+        raise NotApplicable(entry)
     _entries(side)[entry] = set()
     _change(side, entry, *lines)
 
 
 def _remove(side, entry):
     if entry not in _entries(side):
-        raise Absent(entry)
+        raise NotApplicable(entry)
     del _entries(side)[entry]
     _change(side, entry, 'changetype: delete')
 
 
 def _replace(side, entry, attribute, value):
     if entry not in _entries(side):
-        raise Absent(entry)
+        raise NotApplicable(entry)
     _change(
         side, entry, 'changetype: modify', f'replace: {attribute}',
         f'{attribute}: {value}',
@@ -163,7 +164,7 @@ def _replace(side, entry, attribute, value):
 def _change_member(side, change, group, user):
     members = _entries(side).get(group)
     if members is None or (user in members) == (change == 'add'):
-        raise Absent(group)
+        raise NotApplicable(group)
     members ^= {user}
     _change(
         side, group, 'changetype: modify', f'{change}: member',
@@ -172,7 +173,7 @@ def _change_member(side, change, group, user):
 
 
 def _change(side, entry, *lines):
-    """Change an entry, and have Keystone read everything from there."""
+    """Change an entry, and flush the caches of Keystone."""
     name = _name(side, entry)
-    side.rig.directory.change('\n'.join((f'dn: {name}', *lines)))
-    side.empty_cache()
+    side.testbed.directory.change('\n'.join((f'dn: {name}', *lines)))
+    side.flush_cache()

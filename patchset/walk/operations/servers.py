@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What operators do: keystone-manage, restarts and keys."""
+"""Operations of an operator: keystone-manage, restarts and keys."""
 
 from patchset.walk import names
-from patchset.walk.story import NUMBER
-from patchset.walk.story import Absent
-from patchset.walk.story import operation
+from patchset.walk.steps import NUMBER
+from patchset.walk.steps import NotApplicable
+from patchset.walk.steps import operation
 
-# Those of the default domain, which the command knows alone.
+# Those of the default domain: the command supports no other one.
 _USERS = [name for name, of in names.USERS.items() if of == names.DEFAULT]
 _PROJECTS = [
     name for name, (of, _) in names.PROJECTS.items() if of == names.DEFAULT
@@ -20,22 +20,22 @@ _PROJECTS = [
 )  # fmt: skip
 def bootstrap(side, user, project, role, number):
     """Set a password, enable the user and grant a role on a project."""
-    shown = {}
+    actual = {}
     for name, kind in ((user, 'user'), (project, 'project'), (role, 'role')):
         path = f'/{kind}s/{side.id(name)}'
-        answer = side.ask('GET', path)
+        answer = side.request('GET', path)
         if answer.status != 200:
-            raise Absent(name)
-        shown[kind] = answer.body[kind]['name']
+            raise NotApplicable(name)
+        actual[kind] = answer.body[kind]['name']
     password = f'password-{number}'
     status = side.manage(
         'bootstrap',
-        '--bootstrap-username', shown['user'],
+        '--bootstrap-username', actual['user'],
         '--bootstrap-password', password,
-        '--bootstrap-project-name', shown['project'],
-        '--bootstrap-role-name', shown['role'],
+        '--bootstrap-project-name', actual['project'],
+        '--bootstrap-role-name', actual['role'],
     )  # fmt: skip
-    side.kept[user] = password
+    side.details[user] = password
     return status
 
 
@@ -56,4 +56,4 @@ def restart_node(side, number):
 
 @operation('restarts', 1)
 def restart_memcached(side):
-    return side.empty_cache()
+    return side.flush_cache()

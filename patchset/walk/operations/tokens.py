@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tokens: all ways to be given one, and to revoke them."""
+"""All ways to issue tokens, and to revoke them."""
 
 from bench import signing
 from patchset.walk import names
 from patchset.walk.operations import delegations
 from patchset.walk.side import ADMIN
 from patchset.walk.side import SELF
-from patchset.walk.story import NEW_TOKEN
-from patchset.walk.story import TOKEN
-from patchset.walk.story import Absent
-from patchset.walk.story import operation
+from patchset.walk.steps import NEW_TOKEN
+from patchset.walk.steps import TOKEN
+from patchset.walk.steps import NotApplicable
+from patchset.walk.steps import operation
 
 SERVICE, READER = 'by-service', 'by-reader'
 CALLERS = (ADMIN, ADMIN, SELF, SERVICE, SERVICE, READER)
@@ -23,8 +23,8 @@ _SCOPES = (*names.SCOPES, *names.SCOPES[:4], None)
 )  # fmt: skip
 def issue(side, token, user, scope, caller):
     identity = delegations.password(side, user)
-    answer = side.ask_for_token(identity, side.scope(scope))
-    return side.keep_token(token, answer, caller)
+    answer = side.authenticate(identity, side.scope(scope))
+    return side.add_token(token, answer, caller)
 
 
 @operation(
@@ -33,17 +33,17 @@ def issue(side, token, user, scope, caller):
 )  # fmt: skip
 def rescope(side, token, source, scope, caller):
     identity = {'methods': ['token'], 'token': {'id': side.token(source)}}
-    answer = side.ask_for_token(identity, side.scope(scope))
+    answer = side.authenticate(identity, side.scope(scope))
     caller = source if caller == 'source' else caller
-    return side.keep_token(token, answer, caller)
+    return side.add_token(token, answer, caller)
 
 
 @operation('trusts', 8, token=NEW_TOKEN, trust=names.TRUSTS, caller=CALLERS)
 def use_trust(side, token, trust, caller):
     scope = {'OS-TRUST:trust': {'id': side.id(trust)}}
-    _, trustee, _ = side.kept[trust]
-    answer = side.ask_for_token(delegations.password(side, trustee), scope)
-    return side.keep_token(token, answer, caller)
+    _, trustee, _ = side.details[trust]
+    answer = side.authenticate(delegations.password(side, trustee), scope)
+    return side.add_token(token, answer, caller)
 
 
 @operation(
@@ -52,13 +52,13 @@ def use_trust(side, token, trust, caller):
 )  # fmt: skip
 def use_credential(side, token, credential, caller):
     own = {'id': side.id(credential)}
-    _, made = side.kept[credential]
+    _, made = side.details[credential]
     identity = {
         'methods': ['application_credential'],
         'application_credential': {**own, 'secret': made['secret']},
     }
-    answer = side.ask_for_token(identity)
-    return side.keep_token(token, answer, caller)
+    answer = side.authenticate(identity)
+    return side.add_token(token, answer, caller)
 
 
 @operation('EC2 credentials', 6, token=NEW_TOKEN, key=names.KEYS,
@@ -66,9 +66,9 @@ def use_credential(side, token, credential, caller):
 def use_key(side, token, key, caller):
     side.id(key)
     body = signing.ec2(*side.keys[key])
-    side.let_second_pass()
+    side.wait_for_next_second()
     answer = side.node.ask('POST', '/ec2tokens', side.token(ADMIN), body)
-    return side.keep_token(token, answer, caller)
+    return side.add_token(token, answer, caller)
 
 
 @operation(
@@ -77,13 +77,13 @@ def use_key(side, token, key, caller):
 )  # fmt: skip
 def sign_in_federated(side, token, provider, person, caller):
     own = side.id(provider)
-    side.let_second_pass()
+    side.wait_for_next_second()
     answer = side.node.ask(
         'GET',
         f'/OS-FEDERATION/identity_providers/{own}/protocols/mapped/auth',
         headers={'X-Walk-User': person},
     )
-    return side.keep_token(token, answer, caller)
+    return side.add_token(token, answer, caller)
 
 
 @operation('tokens', 4, token=TOKEN)
@@ -103,14 +103,14 @@ def revoke_own(side, token):
 
 @operation('tokens', 1, user=names.USERS)
 def revoke_all_of_user(side, user):
-    # Older releases do not know this request.
-    return side.ask('DELETE', f'/users/{side.id(user)}/tokens')
+    # Older releases do not support this request.
+    return side.request('DELETE', f'/users/{side.id(user)}/tokens')
 
 
 def _revoke(side, caller, token, query=''):
     if token == ADMIN:
-        raise Absent(token)
-    return side.ask(
+        raise NotApplicable(token)
+    return side.request(
         'DELETE', f'/auth/tokens{query}', token=caller,
         headers={'X-Subject-Token': side.token(token)},
     )  # fmt: skip

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Steps of a story, and the dice that choose them."""
+"""Steps of a walk, the registered operations, and their random choice."""
 
 import collections.abc
 import dataclasses
@@ -8,11 +8,11 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """One thing that happens on both clouds.
+    """One operation on both clouds.
 
     :param operation: name of an :class:`Operation`
     :param arguments: {name: value}, all of them strings or None
-    :param node: number of the node that is asked to do it
+    :param node: number of the node that receives the requests
     """
 
     operation: str
@@ -25,21 +25,21 @@ class Step:
 
     @property
     def names(self):
-        """Names of all that it is about: a set."""
+        """Names of the resources that it affects: a set."""
         values = filter(None, self.arguments.values())
         return {part for value in values for part in value.split(':')}
 
 
 @dataclasses.dataclass(frozen=True)
 class Operation:
-    """What can happen.
+    """One kind of step.
 
     :param do: called with a side and the step's arguments; returns an
         :class:`patchset.client.Answer`, or None
-    :param kind: what can be left out by name
-    :param weight: how often it is chosen, relative to the others
-    :param choices: {argument: what to choose from}
-    :param processes: whether it starts or ends processes of the rig
+    :param kind: name by which it can be excluded
+    :param weight: relative frequency
+    :param choices: {argument: possible values}
+    :param processes: whether it starts or ends processes of the testbed
     """
 
     do: collections.abc.Callable
@@ -55,13 +55,13 @@ class Operation:
 
 
 OPERATIONS: dict[str, Operation] = {}
-TOKEN = 'one of the pool'
-NEW_TOKEN = 'a name that no token has'
-NUMBER = 'a number that no step has'
+TOKEN = 'name of a token in the pool'
+NEW_TOKEN = 'unused name of a token'
+NUMBER = 'number of the step'
 
 
 def operation(kind, weight=2, processes=False, **choices):
-    """Make a function an operation; see :class:`Operation`.
+    """Decorator that registers a function as an :class:`Operation`.
 
     A choice is a collection of values, or ``TOKEN``, ``NEW_TOKEN``,
     ``NUMBER``.
@@ -76,10 +76,10 @@ def operation(kind, weight=2, processes=False, **choices):
     return register
 
 
-def pair(kind, names, **choices):
-    """Make a function of a path two operations: one adds by PUT, one DELETEs.
+def put_and_delete(kind, names, **choices):
+    """Decorator that registers PUT and DELETE for a function of a path.
 
-    :param names: {name: weight}, first of the operation that adds
+    :param names: {name: weight} of the two operations, first that of PUT
     """
 
     def register(path):
@@ -87,7 +87,7 @@ def pair(kind, names, **choices):
         for method, (name, weight) in methods:
 
             def do(side, method=method, **arguments):
-                return side.ask(method, path(side, **arguments))
+                return side.request(method, path(side, **arguments))
 
             do.__name__ = name
             operation(kind, weight, **choices)(do)
@@ -96,34 +96,36 @@ def pair(kind, names, **choices):
     return register
 
 
-# What is changed of one thing, by the verb of the operation.
-_CHANGES = {
+# Changed attributes by the verb of the operation.
+_UPDATES = {
     'rename': lambda name, number: {'name': f'{name}-{number}'},
     'describe': lambda name, number: {'description': number},
     'disable': lambda name: {'enabled': False},
     'enable': lambda name: {'enabled': True},
 }
-_NUMBERED = ('rename', 'describe')  # whose changes need a number
+_NUMBERED = ('rename', 'describe')  # updates that use a number
 
 
-def changes(kind, what, names, **weights):
-    """Make operations on one thing: rename or delete it, for example.
+def update_operations(kind, resource, names, **weights):
+    """Register operations that update or delete a resource.
 
-    :param what: what it is, as in paths: ``user``
-    :param names: names of those that there may be
+    :param resource: its type, as in paths, for example ``user``
+    :param names: names of the resources of this type
     :param weights: {verb: weight} of the operations
     """
     for verb, weight in weights.items():
 
         def do(side, *, verb=verb, **arguments):
-            name = arguments.pop(what)
+            name = arguments.pop(resource)
             if verb == 'delete':
-                return side.remove(f'/{what}s/{side.id(name)}', name)
-            return side.change(what, name, **_CHANGES[verb](name, **arguments))
+                return side.delete(f'/{resource}s/{side.id(name)}', name)
+            return side.update(
+                resource, name, **_UPDATES[verb](name, **arguments)
+            )
 
-        do.__name__ = f'{verb}_{what}'
+        do.__name__ = f'{verb}_{resource}'
         number = {'number': NUMBER} if verb in _NUMBERED else {}
-        operation(kind, weight, **{what: names}, **number)(do)
+        operation(kind, weight, **{resource: names}, **number)(do)
 
 
 def kinds():
@@ -131,33 +133,33 @@ def kinds():
     return sorted({one.kind for one in OPERATIONS.values()})
 
 
-# What makes tokens good, and how much likelier it is when few of them are.
-_OF_LIFE = ('issue', 'enable_user', 'enable_project', 'enable_domain')
-_MORE = 10
+# More frequent by this factor if few tokens are valid.
+_VALIDATING = ('issue', 'enable_user', 'enable_project', 'enable_domain')
+_FACTOR = 10
 
 
-class Absent(Exception):
-    """A step is about something that is not there: nothing happens.
+class NotApplicable(Exception):
+    """A resource that a step needs does not exist: the step is skipped.
 
-    :ivar answer: Keystone's answer that says so, or None
+    :ivar answer: response of Keystone with that reason, or None
     """
 
     answer = None
 
 
-class Refused(Absent):
-    """A user who takes a step cannot sign in."""
+class SignInFailed(NotApplicable):
+    """A user who has to perform a step cannot sign in."""
 
     def __init__(self, answer):
         super().__init__(answer.status)
         self.answer = answer
 
 
-class Dice:
-    """Chooses steps.
+class Generator:
+    """Chooses steps at random.
 
     :param random: a :class:`random.Random`
-    :param without: kinds of operations to leave out
+    :param without: kinds of operations that are excluded
     """
 
     def __init__(self, random, without=()):
@@ -165,20 +167,19 @@ class Dice:
         self._operations = [
             one for one in OPERATIONS.values() if one.kind not in without
         ]
-        self._weights = [one.weight for one in self._operations]
-        self._lively = [
-            one.weight * (_MORE if one.name in _OF_LIFE else 1)
-            for one in self._operations
-        ]
 
-    def step(self, number, tokens, dull=False):
+    def step(self, number, tokens, few_valid=False):
         """A step.
 
-        :param number: how many there were before
+        :param number: number of previous steps
         :param tokens: names of the tokens in the pool: a list, not empty
-        :param dull: whether few of them are good
+        :param few_valid: whether few of them are valid
         """
-        weights = self._lively if dull else self._weights
+        weights = [
+            one.weight
+            * (_FACTOR if few_valid and one.name in _VALIDATING else 1)
+            for one in self._operations
+        ]
         one = self._random.choices(self._operations, weights)[0]
         arguments = {
             name: self._value(choice, number, tokens)

@@ -1,48 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How each story begins: with something to be about."""
+"""The first steps of each walk, which create the resources."""
 
 from patchset.walk import names
 from patchset.walk import side
 from patchset.walk.operations import ldap
 from patchset.walk.operations import tokens
-from patchset.walk.story import Step
+from patchset.walk.steps import Step
 
 _SERVICE, _READER = 'u5', 'u4'
 
 
 def steps():
-    """The first steps of every story: a list."""
-    first = [Step('create_domain', {'domain': name}) for name in names.DOMAINS]
-    first.append(Step('configure_ldap', {}))
-    first += [Step('add_ldap_user', {'user': name}) for name in ldap.USERS]
-    first += [Step('add_ldap_group', {'group': name}) for name in ldap.GROUPS]
-    for kind, every in (
+    """The first steps of each walk: a list."""
+    steps = [Step('create_domain', {'domain': name}) for name in names.DOMAINS]
+    steps.append(Step('configure_ldap', {}))
+    steps += [Step('add_ldap_user', {'user': name}) for name in ldap.USERS]
+    steps += [Step('add_ldap_group', {'group': name}) for name in ldap.GROUPS]
+    for kind, resources in (
         ('project', names.PROJECTS),
         ('user', names.USERS),
         ('group', names.GROUPS),
         ('role', names.ROLES),
         ('service', names.SERVICES),
     ):
-        first += [Step(f'create_{kind}', {kind: name}) for name in every]
+        steps += [Step(f'create_{kind}', {kind: name}) for name in resources]
     for number, name in enumerate(names.ENDPOINTS):
         interface = ('public', 'internal')[number % 2]
-        first.append(
+        steps.append(
             Step('create_endpoint', {'endpoint': name, 'interface': interface})
         )
     for user in names.USERS:
-        first += [
+        steps += [
             _grant(f'users:{user}', f'projects:{project}', 'member')
             for project in names.PROJECTS
         ]
     for group, domain in names.GROUPS.items():
-        first.append(_grant(f'groups:{group}', 'projects:p4', 'r1'))
-        first.append(_grant(f'groups:{group}', f'domains:{domain}', 'r2'))
-    return first + _callers()
+        steps.append(_grant(f'groups:{group}', 'projects:p4', 'r1'))
+        steps.append(_grant(f'groups:{group}', f'domains:{domain}', 'r2'))
+    return steps + _callers()
 
 
 def _callers():
-    """Tokens that may validate others, beside the admin's."""
+    """Tokens that can validate others, in addition to that of the admin."""
     return [
         _grant(f'users:{_SERVICE}', 'projects:p4', 'service'),
         Step(

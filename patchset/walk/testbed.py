@@ -2,13 +2,13 @@
 
 """The servers of a walk.
 
-Stock Keystone with two processes, on a database of its own; two nodes of the
-patched one that share a database and, unless asked otherwise, a memcached; and
-another patched one on that database, which tells what is true: it keeps
-nothing in its process. It and stock have a memcached each that is emptied
-before each step and after it, so what they answer from was read since. With no
-cache at all they would do the same in many times the time. The users and
-groups of one domain are in an LDAP directory, where each cloud has a subtree.
+Stock Keystone has two processes and its own database. Two patched nodes share
+a database and, by default, a memcached. A third patched node on that database
+is the reference: it caches nothing in its process. It and stock each have a
+memcached that is flushed before and after each step, so that they only use
+current values; without any cache, they would be many times slower. The users
+and groups of one domain are in an LDAP directory, with a subtree for each
+cloud.
 """
 
 import collections
@@ -29,20 +29,20 @@ from patchset.test_parts import cloud
 
 PASSWORD = 'of-all'
 NODES = ('node 1', 'node 2')
-TRUTH = 'without caches'
+REFERENCE = 'without caches'
 STOCK = 'stock'
-CACHES = ('shared', 'per-node')  # how the nodes may have memcached
-_CACHE = 'of the nodes'
-_CACHE_OF_SECOND = 'of the second node alone'
-_EMPTIED = (TRUTH, STOCK)  # before each step
-_BOUND = 1  # seconds that a node without the other's cache may lag
+CACHES = ('shared', 'per-node')  # arrangements of memcached
+_NODE_CACHE = 'of the nodes'
+_SECOND_NODE_CACHE = 'of the second node'
+_FLUSHED = (REFERENCE, STOCK)  # before each step
+_BOUND = 1  # seconds for which a node without a shared cache may be outdated
 SIDES = ('stock', 'patched')  # names of the databases
-_NOTHING_KEPT = {
+_NO_PROCESS_CACHES = {
     'token': {'validation_cache_size': 0},
     'catalog': {'in_process_size': 0},
     'revoke': {'max_events_in_memory': 0},
 }
-_LAGGING = {
+_SHORT_CACHE_TIMES = {
     'cache': {'expiration_time': _BOUND},
     'domain_config': {'cache_time': _BOUND},
     'identity': {'cache_time': _BOUND},
@@ -51,8 +51,8 @@ _LAGGING = {
 }
 
 
-class Rig(server.Service):
-    """The servers, from ``with`` to its end.
+class Testbed(server.Service):
+    """The servers; a context manager.
 
     :param pin: release, a :class:`patchset.pins.Pin`
     :param cache: one of ``CACHES``
@@ -70,16 +70,16 @@ class Rig(server.Service):
         self._keystones = {}
 
     def nodes(self, side):
-        """The servers that do what a story tells one side to do."""
+        """The nodes of a side, which perform the steps."""
         names = NODES if side == 'patched' else (STOCK,)
         return [self.node(name) for name in names]
 
     def node(self, name):
-        """One of the servers, for requests."""
+        """A client of one of the servers."""
         return client.Client(self._keystones[name].port, name)
 
     def reset(self):
-        """Make all as it was before the story."""
+        """Restore the state before the walk."""
         for keystone in self._keystones.values():
             keystone.end()
         for side in SIDES:
@@ -92,15 +92,15 @@ class Rig(server.Service):
         self.counters.counts.clear()
         self._run()
 
-    def forget(self, *names):
-        """Empty the caches of stock, or of the reference node."""
+    def flush(self, *names):
+        """Flush the caches of stock, or of the reference node."""
         for name in names:
             self._caches[name].flush()
 
-    # What steps do.
+    # Operations of the steps.
 
     def manage(self, side, words):
-        """Run a keystone-manage command, as a process of its own.
+        """Run a keystone-manage command.
 
         :returns: its exit code
         """
@@ -112,17 +112,17 @@ class Rig(server.Service):
             return command.wait()
 
     def restart_node(self, number):
-        """Restart a node; its processes forget what they know."""
+        """Restart a node, which clears the caches of its processes."""
         self._keystones[NODES[number]].restart()
 
-    def empty_cache(self):
-        """Make the nodes' memcached forget all, as a restart does."""
-        self.forget(*(self._caches.keys() - _EMPTIED))
+    def flush_node_caches(self):
+        """Flush the memcached of the nodes, as a restart does."""
+        self.flush(*(self._caches.keys() - _FLUSHED))
 
-    def settle(self):
-        """Wait until both nodes have to know of what one has changed."""
+    def wait_for_nodes(self):
+        """Wait until both nodes must have noticed changes by one of them."""
         if not self._is_shared:
-            # Memcached's clock has whole seconds.
+            # The clock of memcached has whole seconds.
             time.sleep(2 * _BOUND + 0.2)
 
     # Starting.
@@ -139,13 +139,13 @@ class Rig(server.Service):
             self.directory = self._stack.enter_context(slapd.Slapd())
             for side in SIDES:
                 self.directory.reset(side)
-            names = [_CACHE, *_EMPTIED]
+            names = [_NODE_CACHE, *_FLUSHED]
             if not self._is_shared:
-                names.append(_CACHE_OF_SECOND)
+                names.append(_SECOND_NODE_CACHE)
             for name in names:
                 cache = memcached.Memcached()
                 self._caches[name] = self._stack.enter_context(cache)
-        for name in (STOCK, *NODES, TRUTH):
+        for name in (STOCK, *NODES, REFERENCE):
             self._add(name)
         self._prepare()
         self._run()
@@ -160,18 +160,22 @@ class Rig(server.Service):
                 'fernet_tokens': {'max_active_keys': 100},
                 'federation': {'remote_id_attribute': 'HTTP_X_WALK_PROVIDER'},
             },
-            _NOTHING_KEPT if name == TRUTH else {},
+            _NO_PROCESS_CACHES if name == REFERENCE else {},
         )
-        if name in (NODES[1], TRUTH):
+        if name in (NODES[1], REFERENCE):
             options = keystone_conf.merge(
                 options, keystone_conf.keys(self._state(NODES[0]))
             )
         if name in NODES:
             options['cache_counters'] = self.counters.options
         if not self._is_shared:
-            options = keystone_conf.merge(options, _LAGGING)
-        own = {NODES[1]: _CACHE_OF_SECOND, TRUTH: TRUTH, STOCK: STOCK}
-        cache = self._caches.get(own.get(name)) or self._caches[_CACHE]
+            options = keystone_conf.merge(options, _SHORT_CACHE_TIMES)
+        own = {
+            NODES[1]: _SECOND_NODE_CACHE,
+            REFERENCE: REFERENCE,
+            STOCK: STOCK,
+        }
+        cache = self._caches.get(own.get(name)) or self._caches[_NODE_CACHE]
         stock = name == STOCK
         keystone = cloud.keystone(
             self._state(name),
@@ -184,13 +188,13 @@ class Rig(server.Service):
         self._stack.callback(keystone.stop)
 
     def _prepare(self):
-        """Prepare the first one; the others get what was made for it."""
+        """Prepare the first server, and the others with the same data."""
         first = self._keystones[STOCK]
         first.prepare()
-        kept = self._folder / 'empty.sql'
-        self._database.dump('stock', kept)
-        self._database.load('patched', kept)
-        for name in (*NODES, TRUTH):
+        dump = self._folder / 'empty.sql'
+        self._database.dump('stock', dump)
+        self._database.load('patched', dump)
+        for name in (*NODES, REFERENCE):
             self._keystones[name].prepare_like(first)
 
     def _state(self, name):
