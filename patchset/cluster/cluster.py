@@ -28,16 +28,16 @@ class Cluster(server.Service):
     :param pin: release, a :class:`patchset.pins.Pin`
     :param layout: a :class:`patchset.cluster.layout.Layout`
     :param options: {section: {option: value}} for each keystone.conf
-    :param balancer: ``port`` and ``check_timeout`` of HAProxy
+    :param balancer_options: ``port`` and ``check_timeout`` of HAProxy
     :raises patchset.errors.Error: a server did not start
     """
 
-    def __init__(self, pin, layout, options=None, **balancer):
+    def __init__(self, pin, layout, options=None, **balancer_options):
         super().__init__()
         self.pin = pin
         self.layout = layout
         self._options = options
-        self._of_balancer = balancer
+        self._balancer_options = balancer_options
         self._folder = None
         self._venv = None
         self._ports = []  # of the nodes
@@ -106,7 +106,7 @@ class Cluster(server.Service):
             )
         }
         self.balancer = self._stack.enter_context(
-            haproxy.HAProxy(self._folder, servers, **self._of_balancer)
+            haproxy.HAProxy(self._folder, servers, **self._balancer_options)
         )
 
     def _start_delay_proxies(self):
@@ -116,7 +116,7 @@ class Cluster(server.Service):
         ports = [*self._ports, *self.database.proxied_ports]
         if self.layout.cache != 'per-node':
             ports += [one.port for one in self.caches]
-        proxies = list(itertools.product(ports, self.layout.shares))
+        proxies = list(itertools.product(ports, self.layout.delay_shares))
         self._delay_proxies = self._stack.enter_context(
             delay_proxy.DelayProxies([[0, *one] for one in proxies])
         )
@@ -126,7 +126,7 @@ class Cluster(server.Service):
 
     def _port_from(self, region, port, here):
         """The port by which region ``here`` reaches a port of a region."""
-        share = self.layout.share(region, here)
+        share = self.layout.delay_share(region, here)
         return self._proxy_ports[port, share] if share else port
 
     def _make_node(self, number, name):
@@ -153,10 +153,12 @@ class Cluster(server.Service):
             processes=layout.processes,
             # With more, stock can use data that another request has left.
             threads=1,
-            options=keystone_conf.merge(self._common(caches), self._options),
+            options=keystone_conf.merge(
+                self._common_options(caches), self._options
+            ),
         )  # fmt: skip
 
-    def _common(self, ports):
+    def _common_options(self, ports):
         first = self._folder / self.layout.names[0]
         servers = ','.join(f'127.0.0.1:{port}' for port in ports)
         return {
@@ -186,6 +188,6 @@ class Cluster(server.Service):
     def _stop_nodes(self):
         # In parallel: each can take several seconds.
         for one in self.nodes:
-            one.ask_to_end()
+            one.terminate()
         for one in self.nodes:
             one.stop()

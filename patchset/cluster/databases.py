@@ -74,7 +74,7 @@ class Galera(server.Service):
         self._has_delay = layout.regions > 1
         arguments = layout.databases, folder, _ONE_APPLIER
         self._cluster = (
-            distributed_galera.Cluster(*arguments, layout.share)
+            distributed_galera.Cluster(*arguments, layout.delay_share)
             if self._has_delay
             else galera.Cluster(*arguments)
         )

@@ -14,7 +14,7 @@ from patchset.cluster import load
 INTERVAL = 2  # [revoke] sync_interval of patched nodes, in seconds
 # By default, Keystone bypasses a failed memcached for five minutes.
 _OPTIONS = {'cache': {'memcache_dead_retry': 1}}
-# Seconds by which the clock of a node is off.
+# Clock skews of a node in seconds.
 CLOCKS = {f'clock {skew:+d} s': skew for skew in (5, -5, 90, -90)}
 
 
@@ -22,7 +22,7 @@ CLOCKS = {f'clock {skew:+d} s': skew for skew in (5, -5, 90, -90)}
 class Fault:
     """One kind of fault.
 
-    :param happen: callable; takes a
+    :param inject: callable; takes a
         :class:`patchset.cluster.cluster.Cluster` and the seconds for which a
         component is unavailable
     :param of_cache: whether writes to a cache can be lost
@@ -30,12 +30,12 @@ class Fault:
     :param caches: names of the cache arrangements it applies to; empty is all
     """
 
-    happen: collections.abc.Callable
+    inject: collections.abc.Callable
     of_cache: bool = False
     databases: tuple = ()
     caches: tuple = ()
 
-    def fits(self, layout):
+    def applies_to(self, layout):
         """Whether the fault applies to a layout."""
         return (not self.databases or layout.database in self.databases) and (
             not self.caches or layout.cache in self.caches
@@ -69,15 +69,15 @@ def _drain_node(running, seconds):
 
 def _skew_clock(skew, running, seconds):
     one = running.nodes[-1]
-    for seconds_off in (skew, 0):
-        one.skew = seconds_off
+    for new_skew in (skew, 0):
+        one.skew = new_skew
         with running.balancer.drained(one.name):
             one.restart()
         time.sleep(seconds)
 
 
-def _change_kind(running, seconds):
-    # One node after the other, and then back.
+def _upgrade(running, seconds):
+    # One node after the other, and then a downgrade.
     for one in 2 * running.nodes:
         one.is_stock = not one.is_stock
         one.tree = assemble.ensure(running.pin, one.is_stock)
@@ -92,28 +92,28 @@ def _reload_balancer(running, seconds):
 
 
 def _during(server, state):
-    """What happens if a server is in a state meanwhile.
+    """The injection of a fault by which a server is in a state.
 
     :param server: callable; takes the cluster and returns the server
     :param state: name of the server's method for it, a context manager
     """
 
-    def happen(running, seconds):
+    def inject(running, seconds):
         with getattr(server(running), state)():
             time.sleep(seconds)
 
-    return happen
+    return inject
 
 
 def _of_cache(state, *caches):
-    happen = _during(lambda running: running.caches[-1], state)
-    return Fault(happen, of_cache=True, caches=caches)
+    inject = _during(lambda running: running.caches[-1], state)
+    return Fault(inject, of_cache=True, caches=caches)
 
 
 def _of_galera(state):
     # The first server of a Galera cluster keeps the quorum.
-    happen = _during(lambda running: running.database.servers[-1], state)
-    return Fault(happen, databases=('galera',))
+    inject = _during(lambda running: running.database.servers[-1], state)
+    return Fault(inject, databases=('galera',))
 
 
 def _empty_cache(running, seconds):
@@ -149,7 +149,7 @@ ALL = {
     'node killed': Fault(_kill_node),
     'node drained, killed': Fault(_drain_node),
     'HAProxy reloaded': Fault(_reload_balancer),
-    'rolling upgrade': Fault(_change_kind, caches=('shared',)),
+    'rolling upgrade': Fault(_upgrade, caches=('shared',)),
     'memcached killed': _of_cache('down', 'shared', 'per-node'),
     'one of three lost': _of_cache('down', 'ring'),
     'memcached paused': _of_cache('paused'),
@@ -163,7 +163,7 @@ ALL = {
     'database restarted': Fault(
         _restart_database, databases=('mariadb', 'postgresql')
     ),
-    # Last: a token that they make stock accept stays accepted.
+    # Last: a token that stock accepts because of them remains accepted.
     **{
         name: Fault(
             functools.partial(_skew_clock, skew), caches=('shared', 'per-node')
@@ -173,9 +173,9 @@ ALL = {
 }
 
 
-def of(layout):
+def applicable(layout):
     """Names of the faults that apply to a layout."""
-    return [name for name, fault in ALL.items() if fault.fits(layout)]
+    return [name for name, fault in ALL.items() if fault.applies_to(layout)]
 
 
 def run(pin, layout, seconds, names=(), defaults=False):
@@ -183,11 +183,11 @@ def run(pin, layout, seconds, names=(), defaults=False):
 
     :param pin: release, a :class:`patchset.pins.Pin`
     :param layout: a :class:`patchset.cluster.layout.Layout`
-    :param seconds: as for :func:`endure`
+    :param seconds: as for :func:`inject_all`
     :param names: of :data:`ALL`; empty is each that applies
     :param defaults: whether to keep the default settings, with which a failed
         memcached is bypassed for minutes
-    :returns: what :func:`endure` returns
+    :returns: what :func:`inject_all` returns
     """
     options, interval = dict(_OPTIONS), INTERVAL
     if layout.kind == 'patched':
@@ -195,13 +195,15 @@ def run(pin, layout, seconds, names=(), defaults=False):
     if defaults:
         options, interval = {}, 10
     with cluster.Cluster(pin, layout, options=options) as running:
-        return endure(running, names or of(layout), seconds, interval)
+        return inject_all(
+            running, names or applicable(layout), seconds, interval
+        )
 
 
-def endure(running, names, seconds, interval):
+def inject_all(running, names, seconds, interval):
     """Inject faults under load, one after the other.
 
-    :param running: a running :class:`patchset.cluster.running.Cluster`
+    :param running: a running :class:`patchset.cluster.cluster.Cluster`
     :param names: of :data:`ALL`
     :param seconds: how long a component is unavailable, and how long the
         load continues afterwards
@@ -212,35 +214,35 @@ def endure(running, names, seconds, interval):
         revoked tokens; ``accepted``, how often a revoked token was accepted
         past its bound; and ``longest``, the longest time in seconds for which
         one was accepted, including within its bound. The second is the list
-        of :meth:`patchset.cluster.load.Load.lost`
+        of :meth:`patchset.cluster.load.Load.find_losses`
     """
-    found = {}
+    results = {}
     with load.Load(running, interval) as clients:
         for name in names:
-            found[name] = _endure_one(
+            results[name] = _inject_one(
                 running, clients, ALL[name], seconds, interval
             )
     time.sleep(interval + load.SLACK)
-    return found, clients.lost()
+    return results, clients.find_losses()
 
 
-def _endure_one(running, clients, fault, seconds, interval):
+def _inject_one(running, clients, fault, seconds, interval):
     if fault.of_cache:
-        clients.loosen()
+        clients.allow_cache_loss()
     clients.longest = 0.0
-    known = len(clients.accepted), len(clients.revoked)
-    began = time.monotonic()
-    fault.happen(running, seconds)
-    lasted = time.monotonic() - began
+    accepted, revoked = len(clients.accepted), len(clients.revoked)
+    start = time.monotonic()
+    fault.inject(running, seconds)
+    duration = time.monotonic() - start
     time.sleep(seconds)
     if fault.of_cache:
         # By then, all nodes have read the revocations from the database.
         time.sleep(interval + load.SLACK)
-        clients.tighten()
+        clients.forbid_cache_loss()
     return {
-        **clients.summary(began, time.monotonic()),
-        'lasted': round(lasted, 2),
-        'accepted': len(clients.accepted) - known[0],
-        'revoked': len(clients.revoked) - known[1],
+        **clients.summary(start, time.monotonic()),
+        'lasted': round(duration, 2),
+        'accepted': len(clients.accepted) - accepted,
+        'revoked': len(clients.revoked) - revoked,
         'longest': round(clients.longest, 2),
     }

@@ -8,11 +8,11 @@ from patchset import errors
 
 DATABASES = ('mariadb', 'galera', 'postgresql')
 CACHES = ('shared', 'ring', 'per-node')
-RING = 3  # memcached servers in a ring
-GALERA = 3  # Galera servers if there is only one region
-GROUP = 3  # regions in a group
-WITHIN = 20 / 150  # delay within a group, as a share of that between groups
-MOST = 60  # maximum number of nodes
+RING_SIZE = 3  # memcached servers
+GALERA_SIZE = 3  # Galera servers if there is only one region
+REGIONS_PER_GROUP = 3
+GROUP_DELAY_SHARE = 20 / 150  # delay within a group, relative to other regions
+MAX_NODES = 60
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,8 +29,9 @@ class Layout:
     :param cache: one of :data:`CACHES`
     :param kind: patched, stock or mixed, which alternates both
     :param processes: server processes of each node
-    :param grouped: whether the regions are in groups of :data:`GROUP`, within
-        which the round trip time is shorter, by :data:`WITHIN`
+    :param grouped: whether the regions are in groups of
+        :data:`REGIONS_PER_GROUP`, within which the round trip time is shorter,
+        by :data:`GROUP_DELAY_SHARE`
     :raises patchset.errors.UsageError: the values are invalid
     """
 
@@ -44,16 +45,20 @@ class Layout:
     grouped: bool = False
 
     def __post_init__(self):
-        if not 1 <= self.nodes <= MOST:
-            raise errors.UsageError(f'--nodes must be between 1 and {MOST}')
+        if not 1 <= self.nodes <= MAX_NODES:
+            raise errors.UsageError(
+                f'--nodes must be between 1 and {MAX_NODES}'
+            )
         if not 1 <= self.regions <= self.nodes:
             raise errors.UsageError('--regions must be between 1 and --nodes')
         if self.rtt < 0 or self.processes < 1:
             raise errors.UsageError('--rtt or --processes is too small')
         if self.rtt and self.regions == 1:
             raise errors.UsageError('--rtt requires more than one region')
-        if self.grouped and self.regions <= GROUP:
-            raise errors.UsageError(f'groups require over {GROUP} regions')
+        if self.grouped and self.regions <= REGIONS_PER_GROUP:
+            raise errors.UsageError(
+                f'groups require over {REGIONS_PER_GROUP} regions'
+            )
 
     @property
     def names(self):
@@ -63,30 +68,34 @@ class Layout:
     @property
     def caches(self):
         """The number of memcached servers."""
-        return {'shared': 1, 'ring': RING, 'per-node': self.nodes}[self.cache]
+        return {'shared': 1, 'ring': RING_SIZE, 'per-node': self.nodes}[
+            self.cache
+        ]
 
     @property
     def databases(self):
         """The number of database servers."""
         if self.database != 'galera':
             return 1
-        return self.regions if self.regions > 1 else GALERA
+        return self.regions if self.regions > 1 else GALERA_SIZE
 
     def region(self, number):
         """The region of the node or server with this number."""
         return number % self.regions
 
     @property
-    def shares(self):
-        """What :meth:`share` can be between regions: a tuple."""
-        return (1, WITHIN) if self.grouped else (1,)
+    def delay_shares(self):
+        """Possible values of :meth:`delay_share` between regions: a tuple."""
+        return (1, GROUP_DELAY_SHARE) if self.grouped else (1,)
 
-    def share(self, region, other):
-        """Which share of ``rtt`` is between two regions."""
+    def delay_share(self, region, other):
+        """Delay between two regions, as a share of ``rtt``."""
         if region == other:
             return 0
-        near = self.grouped and region // GROUP == other // GROUP
-        return WITHIN if near else 1
+        if not self.grouped:
+            return 1
+        groups = {number // REGIONS_PER_GROUP for number in (region, other)}
+        return GROUP_DELAY_SHARE if len(groups) == 1 else 1
 
     def is_stock(self, number):
         """Whether a node runs stock Keystone."""

@@ -2,7 +2,7 @@
 
 """Clients that put load on a cluster and check the responses.
 
-Through HAProxy, two clients validate good tokens, one creates projects, three
+Through HAProxy, two clients validate valid tokens, one creates projects, three
 issue tokens and revoke them, and one validates revoked tokens. Each revoked
 token is also validated at every node, immediately after the response to its
 revocation.
@@ -18,25 +18,29 @@ import time
 
 from bench import credentials
 
-GOOD = 20  # tokens that are validated repeatedly
+VALID = 20  # tokens that are validated repeatedly
 RECENT = 30  # last revoked tokens, which are validated again
 SLACK = 1.0  # seconds added to a bound, for the timers of servers
-_PAUSES = {'validate': 0.02, 'revoke': 0.1, 'look': 0.05, 'write': 0.3}
-_CLIENTS = (*2 * ['validate'], *3 * ['revoke'], 'look', 'write')
+_PAUSES = {
+    'validate': 0.02, 'revoke': 0.1, 'validate_revoked': 0.05, 'write': 0.3,
+}  # fmt: skip
+_CLIENTS = (
+    *2 * ['validate'], *3 * ['revoke'], 'validate_revoked', 'write',
+)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
 class Request:
     """One request through HAProxy.
 
-    :param began: time of the request, in seconds of the monotonic clock
-    :param ended: time of the response
+    :param start: time of the request, in seconds of the monotonic clock
+    :param end: time of the response
     :param outcome: ``ok``; ``failed``: no response, or a server error;
         ``refused``: a valid request was rejected
     """
 
-    began: float
-    ended: float
+    start: float
+    end: float
     outcome: str
 
 
@@ -61,19 +65,19 @@ class Load:
     """
 
     def __init__(self, cluster, interval):
-        self._all = cluster.client
+        self._haproxy = cluster.client
         self._nodes = cluster.clients
         self._account = cluster.account
-        self._loose = interval + SLACK
+        self._bound_without_cache = interval + SLACK
         # Without a shared cache, nodes read revocations from the database.
         self._is_shared = cluster.layout.cache != 'per-node'
         #: seconds for which tokens revoked from now on may be accepted
-        self.bound = self._usual
+        self.bound = self._default_bound
         self._numbers = itertools.count()
-        self._ends = threading.Event()
+        self._end = threading.Event()
         self._threads = []
         self._caller = None
-        self._good = []
+        self._valid = []
         self._projects = []
         self.requests = []  # of :class:`Request`
         self.revoked = []  # of :class:`Revoked`
@@ -81,100 +85,102 @@ class Load:
         self.longest = 0.0  # seconds, including within the bound
 
     @property
-    def _usual(self):
-        return 0 if self._is_shared else self._loose
+    def _default_bound(self):
+        return 0 if self._is_shared else self._bound_without_cache
 
     def __enter__(self):
         self._caller = self._issue()[1]
-        self._good = [self._issue()[1] for _ in range(GOOD)]
+        self._valid = [self._issue()[1] for _ in range(VALID)]
         for name in _CLIENTS:
-            work = getattr(self, f'_{name}')
+            action = getattr(self, f'_{name}')
             thread = threading.Thread(
-                target=self._keep, args=(work, _PAUSES[name])
+                target=self._repeat, args=(action, _PAUSES[name])
             )
             thread.start()
             self._threads.append(thread)
         return self
 
     def __exit__(self, *_):
-        self._ends.set()
+        self._end.set()
         for thread in self._threads:
             thread.join()
 
-    def loosen(self):
+    def allow_cache_loss(self):
         """Allow the caches to lose revocations from now on."""
-        self.bound = self._loose
+        self.bound = self._bound_without_cache
 
-    def tighten(self):
+    def forbid_cache_loss(self):
         """Expect the caches to keep revocations from now on."""
-        self.bound = self._usual
+        self.bound = self._default_bound
 
-    def summary(self, began, over):
+    def summary(self, start, end):
         """Summary of the requests of a period.
 
-        :param began: start, in seconds of the monotonic clock
-        :param over: end
+        :param start: in seconds of the monotonic clock
+        :param end: in seconds of the monotonic clock
         :returns: dict of ``requests``, their number; ``failed`` and
             ``refused``, how many of them were; ``recovered``, the seconds from
             the start until the last such request ended; ``slowest``, the
             longest response time in seconds
         """
         # The clients are still running.
-        found = [
+        requests = [
             one
             for one in self.requests[:]
-            if one.ended >= began and one.began <= over
+            if one.end >= start and one.start <= end
         ]
-        counts = collections.Counter(one.outcome for one in found)
-        bad = [one.ended - began for one in found if one.outcome != 'ok']
+        counts = collections.Counter(one.outcome for one in requests)
+        failures = [one.end - start for one in requests if one.outcome != 'ok']
         return {
-            'requests': len(found),
+            'requests': len(requests),
             'failed': counts['failed'],
             'refused': counts['refused'],
-            'recovered': round(max(bad, default=0), 2),
+            'recovered': round(max(failures, default=0), 2),
             'slowest': round(
-                max((one.ended - one.began for one in found), default=0), 2
+                max((one.end - one.start for one in requests), default=0), 2
             ),
         }
 
-    def lost(self):
+    def find_losses(self):
         """Check all tokens and projects at every node, after the load.
 
         :returns: list of errors as texts
         """
-        found = []
+        losses = []
         for one in self._nodes:
-            for number, token in enumerate(self._good):
+            for number, token in enumerate(self._valid):
                 if self._validate_at(one, token) != http.client.OK:
-                    found.append(f'{one.name}: good token {number}')
+                    losses.append(f'{one.name}: valid token {number}')
             for number, revoked in enumerate(self.revoked):
                 status = self._validate_at(one, revoked.token)
                 if status != http.client.NOT_FOUND:
-                    found.append(f'{one.name}: revoked {number}: {status}')
+                    losses.append(f'{one.name}: revoked {number}: {status}')
             for project in self._projects:
                 path = f'/projects/{project}'
                 if one.ask('GET', path, self._caller).status != 200:
-                    found.append(f'{one.name}: project {project}')
-        return found
+                    losses.append(f'{one.name}: project {project}')
+        return losses
 
     # The actions of the clients.
 
-    def _keep(self, work, pause):
-        while not self._ends.wait(pause):
-            work()
+    def _repeat(self, action, pause):
+        while not self._end.wait(pause):
+            action()
 
     def _validate(self):
-        token = random.choice(self._good)
-        self._ask('GET', '/auth/tokens', http.client.OK, token)
+        token = random.choice(self._valid)
+        self._request('GET', '/auth/tokens', http.client.OK, token)
 
-    def _look(self):
+    def _validate_revoked(self):
         if self.revoked:
-            self._check(self._all, random.choice(self.revoked[-RECENT:]))
+            self._check(self._haproxy, random.choice(self.revoked[-RECENT:]))
 
     def _write(self):
         name = f'of-load-{next(self._numbers)}'
         body = {'project': {'name': name, 'domain_id': 'default'}}
-        answer = self._ask('POST', '/projects', http.client.CREATED, body=body)
+        answer = self._request(
+            'POST', '/projects', http.client.CREATED, body=body
+        )
         if answer.status == http.client.CREATED:
             self._projects.append(answer.body['project']['id'])
 
@@ -183,15 +189,15 @@ class Load:
         if status != http.client.CREATED:
             return
         for one in self._nodes:
-            # Each node has cached values that the revocation affects.
+            # Let each node cache values that the revocation affects.
             self._validate_at(one, token)
-        before = self.bound
-        answer = self._ask(
+        previous = self.bound
+        answer = self._request(
             'DELETE', '/auth/tokens', http.client.NO_CONTENT, token
         )
         if answer.status != http.client.NO_CONTENT:
             return  # its outcome is unknown
-        bound = max(before, self.bound)
+        bound = max(previous, self.bound)
         revoked = Revoked(token, time.monotonic(), bound)
         for one in self._nodes:
             self._check(one, revoked)
@@ -199,23 +205,23 @@ class Load:
 
     def _check(self, one, revoked):
         """Validate a revoked token at a node, or through HAProxy."""
-        began = time.monotonic()
+        start = time.monotonic()
         status = self._validate_at(one, revoked.token)
-        if one is self._all:
-            self._note(began, status, http.client.NOT_FOUND)
+        if one is self._haproxy:
+            self._record(start, status, http.client.NOT_FOUND)
         if status == http.client.OK:
-            late = began - revoked.since
-            self.longest = max(self.longest, late)
-            if late > revoked.bound:
-                late = round(late - revoked.bound, 3)
-                self.accepted.append([len(self.revoked), one.name, late])
+            age = start - revoked.since
+            self.longest = max(self.longest, age)
+            if age > revoked.bound:
+                excess = round(age - revoked.bound, 3)
+                self.accepted.append([len(self.revoked), one.name, excess])
 
     # Requests.
 
     def _issue(self):
         """Issue a token for the admin: status and token."""
         body = credentials.login_body(self._account)
-        answer = self._ask(
+        answer = self._request(
             'POST', '/auth/tokens', http.client.CREATED, body=body
         )
         return answer.status, answer.headers.get('x-subject-token')
@@ -223,18 +229,18 @@ class Load:
     def _validate_at(self, one, token):
         return one.validate(self._caller, token)
 
-    def _ask(self, method, path, wanted, subject=None, body=None):
+    def _request(self, method, path, expected, subject=None, body=None):
         """Send a request through HAProxy and record its outcome."""
         headers = {'X-Subject-Token': subject} if subject else None
-        began = time.monotonic()
-        answer = self._all.ask(method, path, self._caller, body, headers)
-        self._note(began, answer.status, wanted)
+        start = time.monotonic()
+        answer = self._haproxy.ask(method, path, self._caller, body, headers)
+        self._record(start, answer.status, expected)
         return answer
 
-    def _note(self, began, status, wanted):
+    def _record(self, start, status, expected):
         outcome = 'ok'
         if status in (0, *range(500, 600)):
             outcome = 'failed'
-        elif status != wanted and status != http.client.OK:
+        elif status != expected and status != http.client.OK:
             outcome = 'refused'
-        self.requests.append(Request(began, time.monotonic(), outcome))
+        self.requests.append(Request(start, time.monotonic(), outcome))

@@ -31,7 +31,7 @@ class Node(deployment.Deployment):
         self.name = name
         self.region = region
         self.is_stock = is_stock
-        #: seconds by which its clock is off, from its next start
+        #: clock skew in seconds, from the next start on
         self.skew = 0
         self._public = public
 
@@ -53,28 +53,28 @@ class Node(deployment.Deployment):
         child.stop(self._server, signal.SIGKILL)
         self._server = None
 
-    def ask_to_end(self):
+    def terminate(self):
         """Tell the node to stop, without waiting as :meth:`stop` does."""
         if self.is_running:
             self._server.terminate()
 
     def end(self):
-        """End the server, and remove what libfaketime leaves of it."""
+        """End the server, and remove the files that libfaketime leaves."""
         pid = self._server and self.pid
         super().end()
         for path in pathlib.Path('/dev/shm').glob(f'*faketime_???_{pid}'):
             path.unlink()
 
     def _variables(self):
-        found = super()._variables()
+        variables = super()._variables()
         if not self.skew:
-            return found
+            return variables
         library = next(pathlib.Path('/usr/lib').glob(_LIBRARIES), None)
         if not library:
             raise errors.NotInstalled('libfaketime is not installed')
         return {
-            **found,
-            'PYTHONPATH': f'{_CLOCK}:{found["PYTHONPATH"]}',
+            **variables,
+            'PYTHONPATH': f'{_CLOCK}:{variables["PYTHONPATH"]}',
             'LD_PRELOAD': str(library),
             'FAKETIME': f'{self.skew:+d}s',
             # A wrong wall clock does not affect timers.

@@ -65,7 +65,7 @@ from patchset.cluster import layout
 # Milliseconds of a round trip; the most is more than around the earth.
 _DELAY = arguments.between('milliseconds', int, 0, 1000)
 _RATE = arguments.between('rate', float, 0.01, 1000)  # per second
-_NODES = arguments.between('number', int, 2, layout.MOST)
+_NODES = arguments.between('number', int, 2, layout.MAX_NODES)
 
 # Options that only some experiments have.
 _ONLY = {

@@ -32,7 +32,7 @@ class _Faults:
     layout = {}
     seconds = SECONDS
 
-    def endure(self, *names, defaults=False, **more):
+    def inject(self, *names, defaults=False, **more):
         """Start a cluster and inject faults; see patchset.cluster.faults."""
         chosen = layout.Layout(**self.layout, **more)
         pin = pins.load(pins.newest())
@@ -40,7 +40,7 @@ class _Faults:
 
     def check(self, *names, **more):
         """Inject faults, and check the requirements on patched nodes."""
-        found, lost = self.endure(*names, **more)
+        found, lost = self.inject(*names, **more)
         for name, one in found.items():
             self.assertEqual(0, one['accepted'], (name, one))
             self.assertEqual(0, one['refused'], (name, one))
@@ -124,5 +124,5 @@ class PerNodeFaultTests(_Faults, testtools.TestCase):
 
     def test_stock_would_not_pass(self):
         # Shows that the other tests can fail.
-        found, lost = self.endure('node killed', kind='stock')
+        found, lost = self.inject('node killed', kind='stock')
         self.assertLess(0, found['node killed']['accepted'] + len(lost))

@@ -18,17 +18,20 @@ class LayoutTestCase(testtools.TestCase):
 
     def test_groups_of_regions(self):
         one = layout.Layout(nodes=9, regions=9, grouped=True)
-        self.assertEqual((1, layout.WITHIN), one.shares)
+        self.assertEqual((1, layout.GROUP_DELAY_SHARE), one.delay_shares)
+        within = layout.GROUP_DELAY_SHARE
         for region, other, share in (
-            (0, 0, 0), (0, 2, layout.WITHIN), (2, 3, 1), (5, 4, layout.WITHIN),
+            (0, 0, 0), (0, 2, within), (2, 3, 1), (5, 4, within),
         ):  # fmt: skip
-            self.assertEqual(share, one.share(region, other))
-        self.assertEqual(1, layout.Layout(nodes=3, regions=3).share(0, 2))
+            self.assertEqual(share, one.delay_share(region, other))
+        self.assertEqual(
+            1, layout.Layout(nodes=3, regions=3).delay_share(0, 2)
+        )
 
     def test_caches(self):
         for cache, count, of_second in (
             ('shared', 1, [0]),
-            ('ring', layout.RING, [0, 1, 2]),
+            ('ring', layout.RING_SIZE, [0, 1, 2]),
             ('per-node', 4, [1]),
         ):
             one = layout.Layout(nodes=4, cache=cache)
@@ -43,7 +46,7 @@ class LayoutTestCase(testtools.TestCase):
 
     def test_one_region_has_a_whole_galera_cluster(self):
         one = layout.Layout(nodes=4, database='galera')
-        self.assertEqual(layout.GALERA, one.databases)
+        self.assertEqual(layout.GALERA_SIZE, one.databases)
         self.assertEqual(
             [0, 1, 2, 0], [one.database_of(number) for number in range(4)]
         )

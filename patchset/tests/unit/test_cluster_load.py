@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the clients of a cluster take for wrong, without a cluster."""
+"""Checks of the clients of a cluster, without a cluster."""
 
 import http.client
 import types
@@ -74,10 +74,10 @@ class LoadTestCase(testtools.TestCase):
         shared, alone = self.load(), self.load('per-node')
         loose = 2 + load.SLACK
         self.assertEqual((0, loose), (shared.bound, alone.bound))
-        shared.loosen()
+        shared.allow_cache_loss()
         self.assertEqual(loose, shared.bound)
-        shared.tighten()
-        alone.tighten()
+        shared.forbid_cache_loss()
+        alone.forbid_cache_loss()
         self.assertEqual((0, loose), (shared.bound, alone.bound))
 
     def test_a_revocation_that_failed_is_not_held_against_anybody(self):
@@ -112,28 +112,28 @@ class LoadTestCase(testtools.TestCase):
 
     def test_what_is_lost(self):
         one = self.load()
-        one._good = ['good']
+        one._valid = ['good']
         one._projects = ['project']
         one.revoked = [load.Revoked('bad', 0, 0)]
-        self.assertEqual(['one: revoked 0: 200'], one.lost())
+        self.assertEqual(['one: revoked 0: 200'], one.find_losses())
         self.server.status = http.client.NOT_FOUND
         self.assertEqual(
-            ['one: good token 0', 'one: project project'], one.lost()
+            ['one: valid token 0', 'one: project project'], one.find_losses()
         )
 
 
 class FaultsTestCase(testtools.TestCase):
-    def test_each_fits_some_cluster(self):
+    def test_each_applies_to_some_cluster(self):
         found = set()
         for database in layout.DATABASES:
             for cache in layout.CACHES:
                 one = layout.Layout(database=database, cache=cache)
-                found.update(faults.of(one))
+                found.update(faults.applicable(one))
         self.assertEqual(set(faults.ALL), found)
 
     def test_those_of_a_ring_on_galera(self):
         one = layout.Layout(database='galera', cache='ring')
-        names = faults.of(one)
+        names = faults.applicable(one)
         self.assertIn('one of three lost', names)
         self.assertIn('Galera node killed', names)
         self.assertNotIn('memcached killed', names)
@@ -143,12 +143,12 @@ class FaultsTestCase(testtools.TestCase):
         done = []
         clients = types.SimpleNamespace(
             longest=1, accepted=[], revoked=[],
-            loosen=lambda: done.append('loosen'),
-            tighten=lambda: done.append('tighten'),
+            allow_cache_loss=lambda: done.append('allow'),
+            forbid_cache_loss=lambda: done.append('forbid'),
             summary=lambda *_: {},
         )  # fmt: skip
         for of_cache in (False, True):
             fault = faults.Fault(lambda *_: done.append('it'), of_cache)
             self.useFixture(fixtures.MonkeyPatch('time.sleep', lambda _: None))
-            faults._endure_one(None, clients, fault, 1, 1)
-        self.assertEqual(['it', 'loosen', 'it', 'tighten'], done)
+            faults._inject_one(None, clients, fault, 1, 1)
+        self.assertEqual(['it', 'allow', 'it', 'forbid'], done)
