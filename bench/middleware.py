@@ -92,6 +92,6 @@ class Service(server.Server):
         )
         return {**variables, 'SERVICE': json.dumps(self._options())}
 
-    def _answers(self):
+    def _is_ready(self):
         # Without a token, it sends no request to Keystone.
         return self.status('') == 401

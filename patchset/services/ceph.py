@@ -16,7 +16,7 @@ _COMMON = {
     'auth_cluster_required': 'none',
     'auth_service_required': 'none',
     'auth_client_required': 'none',
-    # RadosGW wants it secure, for which there has to be a secret.
+    # The secure mode of RadosGW would require a secret.
     'ms_mon_client_mode': 'crc',
     'log_to_stderr': 'true',
     'log_to_file': 'false',
@@ -37,7 +37,7 @@ _RADOSGW = {
     'rgw_s3_auth_use_keystone': 'true',
     'rgw_keystone_api_version': 3,
     'rgw_keystone_accepted_roles': 'admin, member',
-    # What it does by itself would be measured as well.
+    # Background work would be measured as well.
     'rgw_enable_gc_threads': 'false',
     'rgw_enable_lc_threads': 'false',
     'rgw_enable_quota_threads': 'false',
@@ -46,56 +46,56 @@ _RADOSGW = {
 
 
 class _Daemon(server.Server):
-    """What the programs of Ceph have in common."""
+    """Base class of the programs of Ceph."""
 
     users = ('ceph', 'nobody')
 
     @property
     def socket(self):
-        """Path of the socket that takes commands for this very process."""
+        """Path of the socket for commands to this process."""
         return self.folder / 'asok'
 
-    def _ask(self, *words):
-        """What the process says of itself; None while it does not answer."""
-        done = self._ceph('--admin-daemon', self.socket, *words)
+    def _query_daemon(self, *words):
+        """Result of a command to the process; None without a response."""
+        process = self._ceph('--admin-daemon', self.socket, *words)
         try:
-            return json.loads(done.stdout)
+            return json.loads(process.stdout)
         except ValueError:
             return None
 
     def _ceph(self, *words):
-        return self._talk([child.find('ceph'), *words], timeout=60)
+        return self._run_client([child.find('ceph'), *words], timeout=60)
 
     def _configure(self, *options):
-        """Write the configuration, which is read from nowhere else."""
+        """Write the complete configuration."""
         own = {'admin_socket': self.socket}
         text = configuration(_COMMON, own, *options)
         return self._write('ceph.conf', text)
 
 
 class Monitor(_Daemon):
-    """The monitor, which knows where everything is."""
+    """The monitor of a cluster."""
 
     name = 'ceph-mon'
 
     @property
     def options(self):
-        """{option: value} of those that talk to this monitor."""
+        """Options for programs that use this monitor: {option: value}."""
         return {'fsid': self._id, 'mon_host': f'[v2:127.0.0.1:{self.port}/0]'}
 
     def query(self, *words):
-        """What a command for the cluster gives, read from its JSON.
+        """Parsed result of a command for the cluster.
 
         :raises patchset.errors.Error: the monitor's own message
         """
-        done = self._ceph(
+        process = self._ceph(
             '-c', self.folder / 'ceph.conf', '--connect-timeout', '20',
             *words, '--format', 'json',
         )  # fmt: skip
-        return json.loads(self._checked(done) or 'null')
+        return json.loads(self._output(process) or 'null')
 
     def _command(self):
-        # The address is part of the data, so each port has data of its own.
+        # The address is part of the data, so it depends on the port.
         self._id = uuid.uuid4()
         own = {
             'public_addrv': self.options['mon_host'],
@@ -108,13 +108,13 @@ class Monitor(_Daemon):
         self._run([*words, '--mkfs'])
         return [*words, '-f']
 
-    def _answers(self):
-        status = self._ask('mon_status')
+    def _is_ready(self):
+        status = self._query_daemon('mon_status')
         return bool(status) and status['state'] == 'leader'
 
 
 class ObjectStore(_Daemon):
-    """The only OSD of a cluster, which keeps the objects in its memory.
+    """The only OSD of a cluster, with the objects in memory.
 
     :param monitor: a :class:`Monitor`, running
     """
@@ -142,17 +142,17 @@ class ObjectStore(_Daemon):
     def _command(self):
         return [*self._words, '-f']
 
-    def _answers(self):
-        status = self._ask('status')
+    def _is_ready(self):
+        status = self._query_daemon('status')
         return bool(status) and status['state'] == 'active'
 
 
 class RadosGW(_Daemon):
-    """A server of S3 whose users are those of a Keystone.
+    """An S3 server with the users of a Keystone.
 
     :param monitor: a :class:`Monitor`, running, whose cluster has an OSD
-    :param options: {option: value}, on top of the defaults; those that start
-        with ``rgw_keystone_`` say where Keystone is
+    :param options: {option: value}, in addition to the defaults; includes
+        the account of Keystone, ``rgw_keystone_*``
     """
 
     name = 'radosgw'
@@ -164,11 +164,11 @@ class RadosGW(_Daemon):
 
     @property
     def url(self):
-        """Address of its API of S3."""
+        """URL of its S3 API."""
         return f'http://127.0.0.1:{self.port}'
 
     def _command(self):
-        # Else each answer waits 40 ms for the client's acknowledgement.
+        # Otherwise, each response waits 40 ms for an acknowledgement.
         frontend = f'beast endpoint=127.0.0.1:{self.port} tcp_nodelay=1'
         path = self._configure(
             {'rgw_data': self.folder, 'rgw_frontends': frontend},
@@ -179,14 +179,14 @@ class RadosGW(_Daemon):
             '-c', path, '-f',
         ]  # fmt: skip
 
-    def _answers(self):
+    def _is_ready(self):
         connection = http.client.HTTPConnection(
-            '127.0.0.1', self.port, timeout=self.patience
+            '127.0.0.1', self.port, timeout=self.start_timeout
         )
         try:
             connection.request('GET', '/')
-            answer = connection.getresponse()
-            return 'x-amz-request-id' in answer.headers
+            response = connection.getresponse()
+            return 'x-amz-request-id' in response.headers
         except OSError:
             return False
         finally:
@@ -205,6 +205,6 @@ def configuration(*options):
 
 @contextlib.contextmanager
 def cluster(folder=None):
-    """A :class:`Monitor` and its OSD; both are gone at the end."""
+    """A :class:`Monitor` and its OSD, which are stopped at the end."""
     with Monitor(folder) as monitor, ObjectStore(monitor, folder):
         yield monitor

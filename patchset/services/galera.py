@@ -8,13 +8,13 @@ import secrets
 import shutil
 import signal
 import subprocess
-import time
 
+from patchset import child
 from patchset import errors
 from patchset.services import mariadb
 from patchset.services import server
 
-PATIENCE = 60  # seconds for a node to leave the cluster, or to come back
+TIMEOUT = 60  # seconds for a node to leave the cluster, or to join it again
 _FOLDERS = ('/usr/lib/galera', '/usr/lib64/galera-4', '/usr/lib64/galera')
 
 
@@ -22,11 +22,11 @@ class Node(mariadb.MariaDB):
     """One node of a :class:`Cluster`.
 
     :param cluster: the :class:`Cluster`
-    :param number: its place in there, from 0
+    :param number: its number in the cluster, from 0
     """
 
     name = 'galera'
-    # A node that ends in order knows later how far it had come.
+    # A node that ends in order saves its position.
     stop_signal = signal.SIGTERM
 
     def __init__(self, cluster, number):
@@ -38,48 +38,48 @@ class Node(mariadb.MariaDB):
 
     @property
     def group_address(self):
-        """``HOST:PORT`` by which the other nodes reach this one."""
+        """``HOST:PORT`` for connections of the other nodes."""
         return f'127.0.0.1:{self._group_port}'
 
     @contextlib.contextmanager
-    def held_back(self):
-        """Apply nothing that other nodes commit, and still answer reads.
+    def replication_paused(self):
+        """Do not apply commits of other nodes, but still serve reads.
 
-        Writes on this node wait as well. The rest of the cluster goes on.
+        Writes on this node wait as well. The other nodes are not affected.
         """
-        # The lock lasts as long as the session.
-        with self._session() as say:
-            say('SET GLOBAL wsrep_desync = ON')
-            say('FLUSH TABLES WITH READ LOCK')
+        # The lock requires an open session.
+        with self._session() as execute:
+            execute('SET GLOBAL wsrep_desync = ON')
+            execute('FLUSH TABLES WITH READ LOCK')
             try:
                 yield
             finally:
-                say('UNLOCK TABLES')
-                say('SET GLOBAL wsrep_desync = OFF')
-        self._wait_for('wsrep_local_state_comment', 'Synced')
+                execute('UNLOCK TABLES')
+                execute('SET GLOBAL wsrep_desync = OFF')
+        self._wait_for_status('wsrep_local_state_comment', 'Synced')
 
     @contextlib.contextmanager
-    def cut_off(self):
-        """Reach no other node: without the majority it is non-Primary."""
+    def isolated(self):
+        """Isolate the node: without a majority, it is non-Primary."""
         option = 'SET GLOBAL wsrep_provider_options = "gmcast.isolate = {}"'
         self.query(option.format(1))
         try:
-            self._wait_for('wsrep_cluster_status', 'non-Primary')
+            self._wait_for_status('wsrep_cluster_status', 'non-Primary')
             yield
         finally:
             self.query(option.format(0))
-            self._wait_for('wsrep_local_state_comment', 'Synced')
+            self._wait_for_status('wsrep_local_state_comment', 'Synced')
 
     @contextlib.contextmanager
     def paused(self):
-        """Answer nobody, and be in step again afterwards."""
+        """Pause the node, and wait until it is synchronized again."""
         with super().paused():
             yield
-        self._wait_for('wsrep_local_state_comment', 'Synced')
+        self._wait_for_status('wsrep_local_state_comment', 'Synced')
 
     @contextlib.contextmanager
     def _session(self):
-        """A client; yields a function that waits for one statement's end."""
+        """A client; yields a function that executes a statement."""
         with subprocess.Popen(
             [str(one) for one in [*self._client(), '--unbuffered', '--force']],
             env={'MYSQL_PWD': self._password},
@@ -89,29 +89,31 @@ class Node(mariadb.MariaDB):
             text=True,
         ) as client:
 
-            def say(statement):
+            def execute(statement):
                 client.stdin.write(f"{statement};\nSELECT 'done';\n")
                 client.stdin.flush()
-                answer = client.stdout.readline().strip()
-                if answer != 'done':
-                    raise errors.Error(f'galera: {statement}: {answer}')
+                output = client.stdout.readline().strip()
+                if output != 'done':
+                    raise errors.Error(f'galera: {statement}: {output}')
 
-            yield say
+            yield execute
 
-    def _wait_for(self, name, value):
-        deadline = time.monotonic() + PATIENCE
-        while not self._has(name, value):
-            if not self.is_running or time.monotonic() > deadline:
-                raise self._error(f'does not get {name} {value}')
-            time.sleep(0.05)
+    def _wait_for_status(self, name, value):
+        child.wait_until(
+            lambda: self._has_status(name, value) or not self.is_running,
+            TIMEOUT,
+            lambda: self._error(f'does not reach {name} {value}'),
+        )
+        if not self.is_running:
+            raise self._error('ended')
 
-    def _has(self, name, value):
-        done = self._ask(f"SHOW STATUS LIKE '{name}'")
-        return done.stdout.split() == [name, value]
+    def _has_status(self, name, value):
+        process = self._execute(f"SHOW STATUS LIKE '{name}'")
+        return process.stdout.split() == [name, value]
 
     def _make_data(self):
         if self._cluster.addresses(self):
-            # A node that joins is given all files by another.
+            # A joining node receives all files from another one.
             data = self.folder / 'data'
             data.mkdir(mode=0o700)
             if self.user:
@@ -128,9 +130,9 @@ class Node(mariadb.MariaDB):
             'gmcast.listen_addr': f'tcp://{self.group_address}',
             'ist.recv_addr': f'127.0.0.1:{self._port("increments")}',
             'gcache.size': '16M',
-            # The usual 30 seconds may pass on a busy machine.
+            # The default of 30 seconds is too short for a busy machine.
             'repl.causal_read_timeout': 'PT2M',
-            # The first node has the majority, with or without the others.
+            # The first node has the majority, even without the others.
             'pc.weight': 1 if self._number else self._cluster.size,
         }
         options = ';'.join(f'{name}={provider[name]}' for name in provider)
@@ -148,22 +150,22 @@ class Node(mariadb.MariaDB):
         ]  # fmt: skip
 
     def _port(self, name):
-        """A TCP port for what other nodes reach: group, increments, files."""
+        """A TCP port for other nodes: group, increments or files."""
         return server.free_port()
 
-    def _answers(self):
-        return self._has('wsrep_local_state_comment', 'Synced')
+    def _is_ready(self):
+        return self._has_status('wsrep_local_state_comment', 'Synced')
 
 
 class Cluster(server.Service):
-    """Several nodes, each a process that listens on loopback alone.
+    """Several nodes, each a process that only listens on loopback.
 
-    The first node goes on alone where others are cut off or stopped; they
-    are non-Primary without it.
+    The first node continues without the others; without it, they are
+    non-Primary.
 
     :param size: number of nodes
-    :param folder: where to make the nodes' temporary folders
-    :param options: further words of each server's command
+    :param folder: parent of the nodes' temporary folders
+    :param options: further arguments of each server's command
     """
 
     def __init__(self, size=2, folder=None, options=()):
@@ -185,19 +187,19 @@ class Cluster(server.Service):
         return self.nodes[0].port
 
     def query(self, statement, database=None):
-        """Result of one SQL statement on the first node."""
+        """Result of an SQL statement on the first node."""
         return self.nodes[0].query(statement, database)
 
     def url(self, database):
-        """SQLAlchemy URL of a database on the first node; made if missing."""
+        """SQLAlchemy URL of a database, created if missing."""
         return self.nodes[0].url(database)
 
-    def addresses(self, but):
-        """Where the running nodes are, one left out: a list of strings."""
+    def addresses(self, excluded):
+        """Addresses of the running nodes except one: a list of strings."""
         return [
             node.group_address
             for node in self.nodes
-            if node is not but and node.is_running
+            if node is not excluded and node.is_running
         ]
 
 

@@ -12,7 +12,7 @@ from patchset import errors
 from patchset.services import server
 
 BACKEND = 'keystone'
-PATIENCE = 60  # seconds for a reload, and for state changes of servers
+TIMEOUT = 60  # seconds for a reload, and for state changes of servers
 _CONFIGURATION = """\
 global
     maxconn 2000
@@ -63,12 +63,12 @@ class HAProxy(server.Server):
 
     name = 'haproxy'
     users = ('haproxy', 'nobody')
-    patience = 20
+    start_timeout = 20
 
     def __init__(self, folder=None, servers=(), port=None, check_timeout=5):
         super().__init__(folder)
         self._servers = dict(servers)
-        self._wanted = port
+        self._fixed_port = port
         self._check_timeout = check_timeout
         self._statistics = None
 
@@ -82,17 +82,17 @@ class HAProxy(server.Server):
         """Path of the runtime socket, which accepts commands."""
         return self.folder / 'runtime'
 
-    def wait_for(self, wanted):
+    def wait_for(self, expected):
         """Wait until servers have the given states.
 
-        :param wanted: {name: state}, as returned by :func:`states`
+        :param expected: {name: state}, as returned by :func:`states`
         :raises patchset.errors.Error: they do not reach them in time
         """
         child.wait_until(
-            lambda: wanted.items() <= states(self.runtime).items(),
-            PATIENCE,
+            lambda: expected.items() <= states(self.runtime).items(),
+            TIMEOUT,
             lambda: errors.Error(
-                f'haproxy: states {states(self.runtime)}, expected {wanted}'
+                f'haproxy: states {states(self.runtime)}, expected {expected}'
             ),
         )
 
@@ -107,7 +107,7 @@ class HAProxy(server.Server):
         set_state(self.runtime, name, 'drain')
         child.wait_until(
             lambda: not int(_rows(self.runtime)[name]['scur']),
-            PATIENCE,
+            TIMEOUT,
             lambda: errors.Error(f'haproxy: {name} still has active requests'),
         )
         yield
@@ -123,20 +123,20 @@ class HAProxy(server.Server):
         self._process.send_signal(signal.SIGUSR2)
         child.wait_until(
             lambda: self._worker() not in (before, None),
-            PATIENCE,
+            TIMEOUT,
             lambda: errors.Error('haproxy did not reload'),
         )
 
     def _worker(self):
         """Process id of the current worker; None if none responds."""
         try:
-            lines = ask(self.runtime, 'show info').splitlines()
+            lines = send_command(self.runtime, 'show info').splitlines()
         except errors.Error:
             return None
         return dict(one.split(': ', 1) for one in lines if ': ' in one)['Pid']
 
     def _choose_port(self):
-        return self._wanted or super()._choose_port()
+        return self._fixed_port or super()._choose_port()
 
     def _command(self):
         self._statistics = server.free_port()
@@ -156,7 +156,7 @@ class HAProxy(server.Server):
         # The master process is not replaced by a reload.
         return [child.find('haproxy'), '-W', '-f', path]
 
-    def _answers(self):
+    def _is_ready(self):
         try:
             states(self.runtime)
         except errors.Error:
@@ -179,7 +179,7 @@ def states(path):
 
 def _rows(path):
     """The statistics of each server: {name: {field: text}}."""
-    lines = ask(path, 'show stat').removeprefix('# ').splitlines()
+    lines = send_command(path, 'show stat').removeprefix('# ').splitlines()
     return {
         row['svname']: row
         for row in csv.DictReader(lines)
@@ -195,12 +195,14 @@ def set_state(path, name, state):
     :param state: ``ready``, ``drain`` or ``maint``
     :raises patchset.errors.Error: HAProxy reported an error
     """
-    answer = ask(path, f'set server {BACKEND}/{name} state {state}').strip()
+    answer = send_command(
+        path, f'set server {BACKEND}/{name} state {state}'
+    ).strip()
     if answer:
         raise errors.Error(f'haproxy: {answer}')
 
 
-def ask(path, command):
+def send_command(path, command):
     """Send a command to a runtime socket and return the response.
 
     :raises patchset.errors.Error: HAProxy does not respond

@@ -7,9 +7,9 @@ import signal
 from patchset import child
 from patchset.services import server
 
-# Some machines and containers let a program have little of the kernel's own.
+# Some machines and containers limit the asynchronous I/O of the kernel.
 _WITHOUT_AIO = '--innodb-use-native-aio=0'
-# A test's data need not survive a power cut.
+# The data of a test does not have to survive a power failure.
 _RELAXED = (
     _WITHOUT_AIO,
     '--innodb-flush-method=nosync',
@@ -23,7 +23,7 @@ class MariaDB(server.Database):
 
     name = 'mariadb'
     users = ('mysql', 'nobody')
-    # Nothing of it is kept, so there is nothing to shut down in order.
+    # An orderly end is not required, because the files are removed.
     stop_signal = signal.SIGKILL
 
     @property
@@ -32,7 +32,7 @@ class MariaDB(server.Database):
         return f'mysql+pymysql://keystone:{self._password}@{self.address}/'
 
     def url(self, database):
-        """SQLAlchemy URL of a database, which is made if it is missing."""
+        """SQLAlchemy URL of a database, created if missing."""
         self.query(f'CREATE DATABASE IF NOT EXISTS `{database}`')
         return f'{self.admin_url}{database}'
 
@@ -43,24 +43,26 @@ class MariaDB(server.Database):
         """
         words = [*self._account('mariadb-dump'), database]
         with open(path, 'w') as file:
-            self._checked(self._as_user(words, stdout=file))
+            self._output(self._as_user(words, stdout=file))
 
     def load(self, database, path):
-        """Fill a database from what :meth:`dump` wrote.
+        """Fill a database from a file written by :meth:`dump`.
 
         :raises patchset.errors.Error: the server's own message
         """
         with open(path) as file:
             words = [*self._client(), database]
-            self._checked(self._as_user(words, stdin=file))
+            self._output(self._as_user(words, stdin=file))
 
-    def _ask(self, statement, database=None):
+    def _execute(self, statement, database=None):
         words = [f'--database={database}'] if database else []
         words = [*self._client(), *words, f'--execute={statement}']
         return self._as_user(words)
 
     def _as_user(self, words, **files):
-        return self._talk(words, env={'MYSQL_PWD': self._password}, **files)
+        return self._run_client(
+            words, env={'MYSQL_PWD': self._password}, **files
+        )
 
     def _client(self):
         return [*self._account('mariadb'), '--batch', '--skip-column-names']
@@ -82,7 +84,7 @@ class MariaDB(server.Database):
 
     @property
     def _temporary(self):
-        # A server that starts deletes what others have in a common folder.
+        # In a common folder, a starting server deletes the files of others.
         return f'--tmpdir={self.folder}'
 
     def _make_data(self):

@@ -17,9 +17,9 @@ class Memcached(server.Server):
 
     name = 'memcached'
     users = ('memcache', 'nobody')
-    # Nothing of it is kept, and an orderly end takes it a second.
+    # An orderly end is not required, and takes a second.
     stop_signal = signal.SIGKILL
-    megabytes = 64  # memory that it may fill with items
+    megabytes = 64  # maximum memory of the items
 
     @property
     def url(self):
@@ -27,59 +27,59 @@ class Memcached(server.Server):
         return f'memcached://{self.address}'
 
     def stats(self):
-        """The server's counters: a dict of strings, as it names them."""
-        lines = self._ask(b'stats\r\n').decode().splitlines()
+        """The counters of the server: a dict of strings."""
+        lines = self._send(b'stats\r\n').decode().splitlines()
         rows = (line.split(' ', 2) for line in lines if line[:5] == 'STAT ')
         return {name: value for _, name, value in rows}
 
     def flush(self):
-        """Forget everything that is stored."""
-        self._ask(b'flush_all\r\n', b'OK\r\n')
+        """Remove all items."""
+        self._send(b'flush_all\r\n', b'OK\r\n')
 
     def dump(self):
         """All items, for :meth:`load` and :meth:`replace`."""
-        items = [self._item(one.group(1)) for one in self._found()]
-        # Some have expired since they were found.
+        items = [self._item(match.group(1)) for match in self._keys()]
+        # Some have expired in the meantime.
         return [item for item in items if item]
 
     def replace(self, contents):
-        """Put another server in its place, with what :meth:`dump` returned."""
+        """Replace the server by a new one with a result of :meth:`dump`."""
         self.kill()
-        self.revive()
+        self.start_again()
         self.load(contents)
 
     def load(self, contents):
-        """Store what :meth:`dump` returned."""
+        """Store a result of :meth:`dump`."""
         for key, flags, value in contents:
-            self._ask(
+            self._send(
                 b'set %s %s 0 %d\r\n%s\r\n' % (key, flags, len(value), value),
                 b'STORED\r\n',
             )
 
-    def _found(self):
-        # By the hash table: an item can move from one list to another while
-        # the lists are walked, and be missed.
-        lines = self._ask(b'lru_crawler metadump hash\r\n').splitlines()
-        return [one for one in map(_ITEM.match, lines) if one]
+    def _keys(self):
+        # In the order of the hash table: an item that moves to another list
+        # during the command could otherwise be missed.
+        lines = self._send(b'lru_crawler metadump hash\r\n').splitlines()
+        return [match for match in map(_ITEM.match, lines) if match]
 
     def _item(self, key):
-        answer = self._ask(b'get %s\r\n' % key)
-        if answer == b'END\r\n':
+        response = self._send(b'get %s\r\n' % key)
+        if response == b'END\r\n':
             return None
-        head, _, rest = answer.partition(b'\r\n')
+        head, _, rest = response.partition(b'\r\n')
         _, key, flags, size = head.split()
         return key, flags, rest[: int(size)]
 
-    def _ask(self, command, end=b'END\r\n'):
+    def _send(self, command, end=b'END\r\n'):
         with socket.create_connection(('127.0.0.1', self.port), 10) as one:
             one.sendall(command)
-            answer = b''
-            while not answer.endswith(end):
+            response = b''
+            while not response.endswith(end):
                 part = one.recv(65536)
                 if not part:
                     raise ConnectionError('memcached closed the connection')
-                answer += part
-        return answer
+                response += part
+        return response
 
     def _command(self):
         return [
@@ -88,7 +88,7 @@ class Memcached(server.Server):
             f'--memory-limit={self.megabytes}', '--conn-limit=1024',
         ]  # fmt: skip
 
-    def _answers(self):
+    def _is_ready(self):
         try:
             return self.stats().get('pid') == str(self.pid)
         except OSError:

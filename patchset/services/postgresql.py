@@ -8,7 +8,7 @@ import signal
 from patchset import child
 from patchset.services import server
 
-# A test's data need not survive a power cut.
+# The data of a test does not have to survive a power failure.
 _RELAXED = {
     'fsync': 'off',
     'full_page_writes': 'off',
@@ -24,7 +24,7 @@ class PostgreSQL(server.Database):
 
     name = 'postgresql'
     users = ('postgres', 'nobody')
-    # Fast, and unlike a kill it gives its shared memory back.
+    # Fast, but unlike a kill it releases shared memory.
     stop_signal = signal.SIGQUIT
 
     def __init__(self, folder=None, durable=False, settings=None):
@@ -33,11 +33,11 @@ class PostgreSQL(server.Database):
 
     @property
     def admin_url(self):
-        """SQLAlchemy URL of the database that each server has."""
+        """SQLAlchemy URL of the default database."""
         return self._url('postgres')
 
     def url(self, database):
-        """SQLAlchemy URL of a database, which is made if it is missing."""
+        """SQLAlchemy URL of a database, created if missing."""
         names = self.query('SELECT datname FROM pg_database')
         if [database] not in names:
             self.query(f'CREATE DATABASE "{database}"')
@@ -47,8 +47,8 @@ class PostgreSQL(server.Database):
         account = f'keystone:{self._password}@{self.address}'
         return f'postgresql+psycopg2://{account}/{database}'
 
-    def _ask(self, statement, database=None):
-        return self._talk(
+    def _execute(self, statement, database=None):
+        return self._run_client(
             [
                 program('psql'), '--no-psqlrc', '--no-align',
                 '--tuples-only', '--quiet', '--field-separator=\t',
@@ -86,8 +86,8 @@ class PostgreSQL(server.Database):
 
 
 def program(name):
-    """Path of a program of the newest PostgreSQL that is installed."""
-    # Debian keeps each major version in a folder of its own, off the PATH.
+    """Path of a program of the newest installed PostgreSQL."""
+    # Debian has a folder for each major version, which is not in PATH.
     folders = pathlib.Path('/usr/lib/postgresql').glob('*/bin')
     newest = sorted(
         folders, key=lambda path: int(path.parent.name), reverse=True

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the private servers have in common."""
+"""Base classes of the private servers."""
 
 import contextlib
 import os
@@ -18,9 +18,9 @@ from patchset import child
 from patchset import errors
 from patchset import stopping
 
-# Lines of a log.
-_TELLING = re.compile(r'.*(?:error|fatal|denied)(?!.* Aborting$).*', re.I)
-TRIES = 3  # ports to try: another program may take one in between
+# Lines of a log with the reason of a failure.
+_REASON = re.compile(r'.*(?:error|fatal|denied)(?!.* Aborting$).*', re.I)
+ATTEMPTS = 3  # another program may take a port in between
 
 
 def free_port():
@@ -29,19 +29,19 @@ def free_port():
 
 
 def free_ports(count):
-    """Several TCP ports as :func:`free_port` gives them, all different."""
+    """Several different unused TCP ports of the loopback interface."""
     with contextlib.ExitStack() as stack:
-        taken = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in taken:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
             one.bind(('127.0.0.1', 0))
-        return [one.getsockname()[1] for one in taken]
+        return [one.getsockname()[1] for one in sockets]
 
 
 class Service:
     """One or more servers that start and stop together; a context manager.
 
-    Subclasses start them in ``_start``, and leave in ``_stack`` what undoes
-    it. This is done as well if one does not start.
+    Subclasses start them in ``_start``, and add what undoes that to
+    ``_stack``. It is also undone if one does not start.
     """
 
     def __init__(self):
@@ -55,10 +55,10 @@ class Service:
         self.stop()
 
     def start(self):
-        """Start it.
+        """Start the servers.
 
-        :raises patchset.errors.Error: it did not start; the message ends
-            with a server's last words
+        :raises patchset.errors.Error: one did not start; the message ends
+            with the reason from its log
         """
         try:
             self._start()
@@ -67,7 +67,7 @@ class Service:
             raise
 
     def stop(self):
-        """Stop it, and remove its files."""
+        """Stop the servers, and remove their files."""
         self._stack.close()
 
     def _start(self):
@@ -75,21 +75,21 @@ class Service:
 
 
 class Server(Service):
-    """A server of the distribution's package, for this program alone.
+    """A server from a package of the distribution, only for this program.
 
-    It listens on a free port of the loopback interface, keeps its files
-    in a temporary folder and is gone, files and all, at the end of the
-    ``with`` block. Run by root, it becomes an unprivileged user.
+    It listens on a free port of the loopback interface, and has its files
+    in a temporary folder, which is removed at the end of the ``with``
+    block. If started by root, it runs as an unprivileged user.
 
-    :param folder: where to make the temporary folder; a server run by
-        root needs one that its user can reach
+    :param folder: parent of the temporary folder; the server's user needs
+        access to it
     """
 
     name = None
-    users = ('nobody',)  # to become one of them, for root
+    users = ('nobody',)  # candidates to run as, if started by root
     stop_signal = signal.SIGTERM
-    patience = 60  # seconds that it has to answer
-    prefix = ()  # words of a command that runs the server's
+    start_timeout = 60  # seconds
+    prefix = ()  # of the server's command
 
     def __init__(self, folder=None):
         super().__init__()
@@ -100,7 +100,7 @@ class Server(Service):
 
     @property
     def log(self):
-        """Path of the file that has the server's messages."""
+        """Path of the server's log."""
         return self.folder / 'log'
 
     @property
@@ -119,7 +119,7 @@ class Server(Service):
 
     @property
     def user(self):
-        """Name of the user to become; None where nothing changes."""
+        """Name of the user to run as; None for the current one."""
         if os.geteuid() != 0:
             return None
         known = {entry.pw_name for entry in pwd.getpwall()}
@@ -135,7 +135,7 @@ class Server(Service):
         if self.user:
             shutil.chown(self.folder, self.user)
         self._prepare()
-        if not any(self._listens() for _ in range(TRIES)):
+        if not any(self._start_on_free_port() for _ in range(ATTEMPTS)):
             raise self._error('did not start')
 
     def _end(self):
@@ -144,58 +144,60 @@ class Server(Service):
             self._process = None
 
     def kill(self):
-        """End it at once; its port and its files stay, for :meth:`revive`."""
+        """Kill the server; it can be started again."""
         os.kill(self.pid, signal.SIGKILL)
-        self._process.wait(self.patience)
+        self._process.wait(self.start_timeout)
 
-    def revive(self):
-        """Start it again, on the port that it had.
+    def start_again(self):
+        """Start the server again on the same port.
 
-        :raises patchset.errors.Error: it did not answer
+        :raises patchset.errors.Error: it did not become ready
         """
-        if not self._serves():
+        if not self._start_process():
             raise self._error('did not start again')
 
     def restart(self):
-        """Stop it in order, and start it again on the port that it had.
+        """Stop the server in order, and start it again on the same port.
 
-        :raises patchset.errors.Error: it did not answer
+        :raises patchset.errors.Error: it did not become ready
         """
-        with self.down(self.stop_signal):
+        with self.stopped(self.stop_signal):
             pass
 
     @contextlib.contextmanager
-    def down(self, how=signal.SIGKILL):
-        """Be ended by a signal during the block, and start again after it.
+    def stopped(self, signal_number=signal.SIGKILL):
+        """Stop the server by a signal, and start it again after the block.
 
-        :raises patchset.errors.Error: it did not answer
+        :raises patchset.errors.Error: it did not become ready
         """
-        child.stop(self._process, how)
+        child.stop(self._process, signal_number)
         yield
-        self.revive()
+        self.start_again()
 
     @contextlib.contextmanager
     def paused(self):
-        """Answer nothing, and let connections wait."""
+        """Pause the server during the block; connections wait."""
         os.kill(self.pid, signal.SIGSTOP)
         try:
             yield
         finally:
             os.kill(self.pid, signal.SIGCONT)
 
-    def _listens(self):
+    def _start_on_free_port(self):
         self.port = self._choose_port()
-        return self._serves()
+        return self._start_process()
 
     def _choose_port(self):
         return free_port()
 
-    def _serves(self):
+    def _start_process(self):
         self._spawn(self._command())
         child.wait_until(
-            lambda: self._answers() or not self.is_running,
-            self.patience,
-            lambda: self._error(f'did not answer within {self.patience} s'),
+            lambda: self._is_ready() or not self.is_running,
+            self.start_timeout,
+            lambda: self._error(
+                f'was not ready within {self.start_timeout} s'
+            ),
         )
         return self.is_running
 
@@ -206,32 +208,32 @@ class Server(Service):
                 env=self._variables(), stdout=log, stderr=log,
             )  # fmt: skip
 
-    def _talk(self, command, **options):
-        """Run a client of the server; the finished process, with text."""
+    def _run_client(self, command, **options):
+        """Run a client of the server: a completed process, with text."""
         options = {'stdout': subprocess.PIPE, **options}
         words = [str(word) for word in command]
         return subprocess.run(
             words, stderr=subprocess.PIPE, text=True, **options
         )
 
-    def _checked(self, done):
-        """What a client printed.
+    def _output(self, process):
+        """Output of a client.
 
         :raises patchset.errors.Error: it failed; the server's own message
         """
-        if done.returncode:
-            reason = (done.stderr or done.stdout or '').strip()
+        if process.returncode:
+            reason = (process.stderr or process.stdout or '').strip()
             raise errors.Error(f'{self.name}: {reason}')
-        return done.stdout
+        return process.stdout
 
     def _run(self, command):
-        """Run a command to its end as the server's user."""
+        """Run a command as the server's user until it ends."""
         self._spawn(command)
         if self._process.wait():
             raise self._error(f'could not be set up by {command[0]}')
 
     def _write(self, name, text):
-        """Make a file that only the server's user can read."""
+        """Write a file that only the server's user can read."""
         path = self.folder / name
         path.touch(mode=0o600)
         path.write_text(text)
@@ -239,31 +241,31 @@ class Server(Service):
             shutil.chown(path, self.user)
         return path
 
-    def _error(self, what):
-        reason = child.last_words(self.log, telling=_TELLING)
-        return errors.Error(f'{self.name} {what}: {reason}')
+    def _error(self, problem):
+        reason = child.last_words(self.log, telling=_REASON)
+        return errors.Error(f'{self.name} {problem}: {reason}')
 
     def _prepare(self):
-        """Make the files that the server starts from."""
+        """Create the files that the server requires."""
 
     def _command(self):
-        """Words of the command that serves on ``self.port``."""
+        """The server's command, with ``self.port``: a list."""
         raise NotImplementedError
 
     def _variables(self):
-        """The server's environment; None for that of this program."""
+        """Environment of the server; None for that of this program."""
 
-    def _answers(self):
-        """Whether this very server, and no other, answers on the port."""
+    def _is_ready(self):
+        """Whether this server, and no other one, responds on the port."""
         raise NotImplementedError
 
 
 class Database(Server):
-    """A database server with one user, who may do everything.
+    """A database server with one user, who has all privileges.
 
-    :param folder: where to make the server's temporary folder
-    :param durable: write to disk at each commit, as a production server
-        does; off, commits cost less than they will in production
+    :param folder: parent of the temporary folder
+    :param durable: whether to write to disk at each commit, as a
+        production server does
     """
 
     def __init__(self, folder=None, durable=False):
@@ -272,16 +274,16 @@ class Database(Server):
         self._password = secrets.token_hex(16)
 
     def query(self, statement, database=None):
-        """Result of one SQL statement: a list of lists of strings.
+        """Result of an SQL statement: a list of lists of strings.
 
         :raises patchset.errors.Error: the server's own message
         """
-        lines = self._checked(self._ask(statement, database)).splitlines()
+        lines = self._output(self._execute(statement, database)).splitlines()
         return [line.split('\t') for line in lines]
 
-    def _ask(self, statement, database=None):
-        """Make one SQL statement; the finished client."""
+    def _execute(self, statement, database=None):
+        """Execute an SQL statement: the completed process of the client."""
         raise NotImplementedError
 
-    def _answers(self):
-        return self._ask('SELECT 1').returncode == 0
+    def _is_ready(self):
+        return self._execute('SELECT 1').returncode == 0

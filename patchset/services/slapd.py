@@ -8,7 +8,7 @@ from patchset import child
 from patchset.services import server
 
 SUFFIX = 'dc=example,dc=org'
-ADMINISTRATOR = f'cn=admin,{SUFFIX}'  # may change everything
+ADMINISTRATOR = f'cn=admin,{SUFFIX}'  # has all permissions
 
 _CONFIGURATION = """\
 include /etc/ldap/schema/core.schema
@@ -31,9 +31,9 @@ def subtree(name):
 
 
 class Slapd(server.Server):
-    """An OpenLDAP server with nothing but the suffix.
+    """An OpenLDAP server that only contains the suffix.
 
-    :param folder: where to make the server's temporary folder
+    :param folder: parent of the temporary folder
     """
 
     name = 'slapd'
@@ -49,11 +49,11 @@ class Slapd(server.Server):
         return f'ldap://{self.address}'
 
     def change(self, text):
-        """Carry out the changes of an LDIF text, in order.
+        """Apply the changes of an LDIF text, in order.
 
-        :raises patchset.errors.Error: one is refused: the server's message
+        :raises patchset.errors.Error: one was rejected: the server's message
         """
-        self._checked(self._ask('ldapmodify', '-a', text=text))
+        self._output(self._run_tool('ldapmodify', '-a', text=text))
 
     def _start(self):
         super()._start()
@@ -63,12 +63,12 @@ class Slapd(server.Server):
         )
 
     def reset(self, name):
-        """Have an empty organizational unit of that name."""
-        self._ask('ldapdelete', '-r', subtree(name))  # if there is one
+        """Create an empty organizational unit; replaces an existing one."""
+        self._run_tool('ldapdelete', '-r', subtree(name))  # if it exists
         self.change(f'dn: {subtree(name)}\nobjectClass: organizationalUnit')
 
-    def _ask(self, program, *words, text=''):
-        return self._talk(
+    def _run_tool(self, program, *words, text=''):
+        return self._run_client(
             [
                 child.find(program), '-x', '-H', self.url,
                 '-D', ADMINISTRATOR, '-w', self.password, *words,
@@ -92,6 +92,6 @@ class Slapd(server.Server):
             '-d', '0',
         ]  # fmt: skip
 
-    def _answers(self):
-        # Another server does not have this one's password.
-        return self._ask('ldapwhoami').returncode == 0
+    def _is_ready(self):
+        # Another server would have a different password.
+        return self._run_tool('ldapwhoami').returncode == 0

@@ -105,7 +105,7 @@ class Collectd(server.Server):
         )
         return [child.find('collectd'), '-f', '-C', path]
 
-    def _answers(self):
+    def _is_ready(self):
         return 'collectd' in self.metrics()
 
 
@@ -154,7 +154,7 @@ class MetricsTestCase(test_contrib.StateTestCase):
             self.assertEqual(test_deployment.LIFE, life)
             child.wait_until(
                 lambda: hit in collectd.metrics(),
-                collectd.patience,
+                collectd.start_timeout,
                 lambda: AssertionError(collectd.metrics()),
             )
             return collectd.metrics()

@@ -48,7 +48,7 @@ class Apache(server.Server):
 
     name = 'apache2'
     users = ('www-data', 'nobody')
-    patience = 300  # at the first start, all of Keystone is compiled
+    start_timeout = 300  # at the first start, all of Keystone is compiled
 
     def __init__(self, keystone):
         super().__init__()
@@ -85,6 +85,6 @@ class Apache(server.Server):
             'PYTHONPYCACHEPREFIX': keystone.state.path / 'pycache',
         }
 
-    def _answers(self):
+    def _is_ready(self):
         answer = client.Client(self.port).ask('GET', '')
         return answer.status == http.client.OK

@@ -26,7 +26,7 @@ class Memcached(memcached.Memcached):
     def lifetimes(self):
         """For each item, the seconds that it has left; None for ever."""
         now = time.time()
-        expiries = [int(one.group(2)) for one in self._found()]
+        expiries = [int(one.group(2)) for one in self._keys()]
         return [None if at < 0 else at - now for at in expiries]
 
     def fill(self, seconds):
@@ -57,7 +57,7 @@ class Redis(server.Server):
 
         :raises patchset.errors.Error: the server's own message
         """
-        return self._checked(self._ask(*words)).splitlines()
+        return self._output(self._ask(*words)).splitlines()
 
     def flush(self):
         """Forget everything that is stored."""
@@ -82,10 +82,10 @@ class Redis(server.Server):
     def replace(self, contents):
         self.kill()
         (self.folder / 'dump.rdb').write_bytes(contents)
-        self.revive()
+        self.start_again()
 
-    def revive(self):
-        super().revive()
+    def start_again(self):
+        super().start_again()
         # It would be there again after the next kill.
         (self.folder / 'dump.rdb').unlink(missing_ok=True)
 
@@ -97,7 +97,7 @@ class Redis(server.Server):
         self.query('CONFIG', 'SET', 'maxmemory', '0')
 
     def _ask(self, *words):
-        return self._talk(
+        return self._run_client(
             [
                 child.find('redis-cli'), '-h', '127.0.0.1', '-p', self.port,
                 '-e', *words,
@@ -112,6 +112,6 @@ class Redis(server.Server):
             '--save', '', '--appendonly', 'no', '--daemonize', 'no',
         ]  # fmt: skip
 
-    def _answers(self):
+    def _is_ready(self):
         done = self._ask('INFO', 'server')
         return f'process_id:{self.pid}' in done.stdout.splitlines()

@@ -157,7 +157,7 @@ class _Failures:
     def killed(self):
         self.server.kill()
         time.sleep(SECONDS)
-        self.server.revive()
+        self.server.start_again()
 
     def emptied(self):
         self.server.flush()

@@ -58,7 +58,7 @@ class ClusterTestCase(testtools.TestCase):
 
     def test_node_that_was_down_is_in_step_again(self):
         first, _, last = self.cluster.nodes
-        with last.down(last.stop_signal):
+        with last.stopped(last.stop_signal):
             first.query('CREATE DATABASE meanwhile')
             self.assertEqual([['2']], self.status(first, 'cluster_size'))
         found = last.query("SHOW DATABASES LIKE 'meanwhile'")

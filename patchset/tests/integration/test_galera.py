@@ -64,7 +64,7 @@ class _TwoNodes:
 
         :param act: callable, commits on the other node
         """
-        with self.there.held_back():
+        with self.there.replication_paused():
             act()
             answer = self.background.submit(worker.check, **values)
             while not (answer.done() or self.is_asked(self.there)):
@@ -105,7 +105,7 @@ class _TwoNodes:
         self.assertIsNone(here.revoke(user_id='a'))
         for worker in (there, patient):
             self.assertRevoked(worker, user_id='a')
-        with self.there.cut_off():
+        with self.there.isolated():
             self.check_without_node(here, there, patient)
         self.check_with_node_again(here, there, patient)
 
@@ -276,7 +276,7 @@ class GaleraTestCase(_TwoNodes, base.WorkerTestCase):
         self.assertIsNone(here.revoke(user_id='a'))
         for worker in (there, patient):
             self.assertRevoked(worker, user_id='a')
-        with self.there.down(self.there.stop_signal):
+        with self.there.stopped(self.there.stop_signal):
             self.check_without_node(here, there, patient)
         self.check_with_node_again(here, there, patient)
 

@@ -183,7 +183,7 @@ class _ReplicaTests(base.DatabaseMixin):
             self.assertRevoked(other, user_id='before')
             self.assertValid(other, user_id='c')
         finally:
-            self.cache.revive()
+            self.cache.start_again()
         # A client may take a while to see that the server is back, and
         # reads another stamp than its peers until then.
         for number in range(10):
@@ -222,7 +222,7 @@ class _ReplicaTests(base.DatabaseMixin):
                 self.assertStartsWith('failed', one.check(user_id=user_id))
         finally:
             self.engine.dispose()
-            self.server.revive()
+            self.server.start_again()
         self.eventually('revoked', other, PATIENCE, user_id='a')
         self.eventually('revoked', one, PATIENCE, user_id='a')
         self.assertValid(other, user_id='b')

@@ -61,7 +61,7 @@ class _Stored(base.ServerMixin):
             before = self.assertStored(one)
             self.server.kill()
             self.assertIsNone(one.ask('stored'))
-            self.server.revive()
+            self.server.start_again()
             self.assertNotEqual(before, self.assertStored(one))
 
     def test_server_that_hangs(self):

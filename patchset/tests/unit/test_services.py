@@ -80,7 +80,7 @@ class _Checks:
             port, pid = one.port, one.pid
             one.kill()
             self.assertFalse(one.is_running)
-            one.revive()
+            one.start_again()
             self.assertTrue(one.is_running)
             self.assertEqual(port, one.port)
             one.restart()
