@@ -10,7 +10,6 @@ The rate for a size is also divided by that of the same side with one endpoint,
 from the same slice of the same round.
 """
 
-import itertools
 import statistics
 
 from bench import client
@@ -33,7 +32,7 @@ _WARM = 10  # requests of each client
 
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
-    results, first = new_runs(SIZES[plan.scale]), {}
+    results, first = runs.Runs('load', 'endpoints'), {}
     with testbed.both(plan) as sides:
         projects = {
             side: population.projects(side, PROJECTS[plan.scale])
@@ -53,12 +52,6 @@ def run(plan):
                         *clouds[side], SECONDS[plan.scale],
                     )  # fmt: skip
     return points(results, first)
-
-
-def new_runs(sizes):
-    """Empty results, for some numbers of endpoints."""
-    order = itertools.product(LOADS, sizes)
-    return runs.Runs('load', 'endpoints', order=order)
 
 
 def fill(side, size, projects):
@@ -94,7 +87,7 @@ def measure(side, name, token, project_id, seconds):
 def points(results, first):
     """Summarize the rounds.
 
-    :param results: a :class:`bench.runs.Runs`, see :func:`new_runs`
+    :param results: a :class:`bench.runs.Runs` by load and number of endpoints
     :param first: {(side, endpoints): for each round, a list of milliseconds}
     :returns: the result of :meth:`bench.runs.Runs.points`, with each side's
         runs divided by those with the smallest catalog, and for each side
@@ -109,7 +102,7 @@ def points(results, first):
             times = first[side, point['endpoints']]
             medians = [statistics.median(round_times) for round_times in times]
             point[side]['first'] = round(statistics.median(medians), 1)
-    return points
+    return sorted(points, key=lambda point: LOADS.index(point['load']))
 
 
 #: The points as a table.

@@ -25,8 +25,7 @@ _WARM = 10  # requests of each client
 
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
-    order = [(name, *load) for name in FORMATS for load in LOADS]
-    results = runs.Runs('format', 'what', 'clients', order=order)
+    results = runs.Runs('format', 'what', 'clients')
     with testbed.variants(plan, FORMATS) as variants:
         for _ in range(REPEATS[plan.scale]):
             for what, clients in LOADS:

@@ -12,14 +12,12 @@ class Runs:
     """The runs of all sides, grouped by the values of some fields.
 
     :param names: names of the fields, such as ``load``
-    :param order: tuples of their values, in the order of the points; by
-        default that in which they are measured
     """
 
-    def __init__(self, *names, order=()):
+    def __init__(self, *names):
         self._names = names
         #: {tuple of values: {name of a side: list of dicts}}
-        self.measured = {values: {} for values in order}
+        self.measured = {}
 
     def measure(self, side, values, function, *arguments):
         """Measure one time slice, without much steal time if possible.
@@ -59,8 +57,6 @@ class Runs:
         """
         points = []
         for values, runs in self.measured.items():
-            if not runs:
-                continue
             own = references and references(values)
             point = dict(zip(self._names, values, strict=True))
             point.update(summary.point(runs, own, **options))

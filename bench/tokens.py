@@ -45,7 +45,7 @@ def footprint(scale):
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     with testbed.variants(plan, CACHES) as variants:
-        results = new_runs(variants)
+        results = runs.Runs('cache', 'what', 'clients')
         for number in range(max(RUNS[plan.scale].values())):
             for what, clients, requests in LOADS:
                 for cache, sides in variants.items():
@@ -58,12 +58,6 @@ def run(plan):
                             clients, count,
                         )  # fmt: skip
     return results.points(medians=TRAFFIC)
-
-
-def new_runs(caches):
-    """Empty results, for some caches."""
-    order = [(cache, *load[:2]) for cache in caches for load in LOADS]
-    return runs.Runs('cache', 'what', 'clients', order=order)
 
 
 def repeats(scale, cache, what):

@@ -9,8 +9,6 @@ of a trust.
 times without queueing.
 """
 
-import itertools
-
 from bench import client
 from bench import load
 from bench import population
@@ -30,10 +28,9 @@ _WARM = 2  # seconds
 
 def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
-    sizes = SIZES[plan.scale]
-    results = new_runs(sizes)
+    results = runs.Runs('load', 'endpoints')
     with testbed.both(plan) as sides:
-        for size in sizes:
+        for size in SIZES[plan.scale]:
             # The other loads depend little on the catalog.
             loads = LOADS if size == 1 else ('validate', 'offered')
             tokens = {side: fill(side, size, loads) for side in sides}
@@ -44,13 +41,9 @@ def run(plan):
                     side, (name, size), measure, side, tokens[side][name],
                     name, SECONDS[plan.scale],
                 )  # fmt: skip
-    return results.points()
-
-
-def new_runs(sizes):
-    """Empty results, for some numbers of endpoints."""
-    order = itertools.product(LOADS, sizes)
-    return runs.Runs('load', 'endpoints', order=order)
+    return sorted(
+        results.points(), key=lambda point: LOADS.index(point['load'])
+    )
 
 
 def fill(side, size, loads) -> dict:

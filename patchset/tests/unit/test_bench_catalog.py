@@ -10,6 +10,7 @@ import testtools
 from bench import catalog
 from bench import client
 from bench import population
+from bench import runs
 
 
 def _run(rate):
@@ -19,7 +20,7 @@ def _run(rate):
 class PointsTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        found, first = catalog.new_runs((1, 300)), {}
+        results, first = runs.Runs('load', 'endpoints'), {}
         for side, size, rates, times in (
             # A machine that is half as fast in the second round.
             ('stock', 1, (100, 50), ([9, 10, 99], [20, 20, 20])),
@@ -29,9 +30,9 @@ class PointsTestCase(testtools.TestCase):
         ):
             first[side, size] = times
             for name in catalog.LOADS:
-                runs = [_run(rate) for rate in rates]
-                found.measured[name, size][side] = runs
-        self.points = catalog.points(found, first)
+                measured = results.measured.setdefault((name, size), {})
+                measured[side] = [_run(rate) for rate in rates]
+        self.points = catalog.points(results, first)
 
     def test_each_load_and_size(self):
         self.assertEqual(

@@ -5,6 +5,7 @@
 import testtools
 
 from bench import load
+from bench import runs
 from bench import tokens
 
 
@@ -91,14 +92,15 @@ class AmountTestCase(testtools.TestCase):
 class PointsTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        found = tokens.new_runs(tokens.CACHES)
+        found = runs.Runs('cache', 'what', 'clients')
         for cache in tokens.CACHES:
             for what, clients, _ in tokens.LOADS:
+                measured = found.measured[cache, what, clients] = {}
                 for side, rates in (
                     ('stock', (50, 25)),
                     ('patched', (60, 45)),
                 ):
-                    found.measured[cache, what, clients][side] = [
+                    measured[side] = [
                         {
                             'rate': rate, 'p50': 3, 'p99': 7,
                             'gets': rate / 5, 'sets': 0, 'bytes': 1024,

@@ -4,6 +4,7 @@
 
 import testtools
 
+from bench import runs
 from bench import warm
 
 
@@ -15,32 +16,17 @@ class PointsTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
         rates = {
-            ('offered', 1): {'stock': (100, 20), 'patched': (100, 2)},
             ('validate', 1): {'stock': (300, 80), 'patched': (6000, 4)},
-            ('version', 1): {'stock': (3000, 9), 'patched': (3300, 8)},
-            ('validate', 300): {'stock': (200, 90), 'patched': (5000, 5)},
+            ('offered', 1): {'stock': (100, 20), 'patched': (100, 2)},
         }
-        found = warm.new_runs((1, 300))
-        for about, of in rates.items():
-            for side, one in of.items():
-                found.measured[about][side] = [_run(*one)]
-        self.points = found.points()
-
-    def test_order_and_ratios(self):
-        self.assertEqual(
-            [
-                ('validate', 1, 20),
-                ('validate', 300, 25),
-                ('version', 1, 1.1),
-                ('offered', 1, 1),
-            ],
-            [
-                (one['load'], one['endpoints'], one['ratio'])
-                for one in self.points
-            ],
-        )
+        results = runs.Runs('load', 'endpoints')
+        for values, sides in rates.items():
+            results.measured[values] = {
+                side: [_run(*one)] for side, one in sides.items()
+            }
+        self.points = results.points()
 
     def test_text(self):
         lines = warm.text(self.points).splitlines()
-        self.assertEqual(10, len(lines))
+        self.assertEqual(6, len(lines))
         self.assertRegex(lines[-1], r'^offered +1 +patched +100.* 2\.0 +1$')
