@@ -2,10 +2,8 @@
 
 """Database operations of the experiments, in the SQL of each database."""
 
-import contextlib
 import re
 
-from bench import delay_proxy
 from bench import distributed_galera
 from patchset import child
 from patchset.services import galera
@@ -22,8 +20,7 @@ class MariaDB:
     def server(self, folder, delayed=False):
         """A server that writes to disk at each commit.
 
-        :param delayed: whether a delay will be added, see
-            :func:`delay_control`
+        :param delayed: whether there will be a delay
         """
         return mariadb.MariaDB(folder, durable=True)
 
@@ -158,13 +155,6 @@ class PostgreSQL:
             'reads': calls.get('select', 0),
             'writes': sum(calls.get(name, 0) for name in writes),
         }
-
-
-def delay_control(server):
-    """What sets the round trip time to a server: a context manager."""
-    if isinstance(server, distributed_galera.Cluster):
-        return contextlib.nullcontext(server)  # the first node has no delay
-    return delay_proxy.DelayProxy(server.port)
 
 
 ALL = {one.name: one for one in (MariaDB(), PostgreSQL(), Galera())}

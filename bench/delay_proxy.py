@@ -80,28 +80,6 @@ class DelayProxies:
         self._process.stdin.flush()
 
 
-class DelayProxy(DelayProxies):
-    """One proxy in front of a server on 127.0.0.1.
-
-    :param port: the server's TCP port
-    """
-
-    def __init__(self, port):
-        super().__init__([[0, port, 1]])
-        self._server_port = port
-
-    @property
-    def port(self):
-        """TCP port of the proxy."""
-        return self.addresses[0]
-
-    def proxied(self, url):
-        """The URL of the server, with the proxy's port."""
-        return url.replace(
-            f'@127.0.0.1:{self._server_port}/', f'@127.0.0.1:{self.port}/'
-        )
-
-
 async def serve(proxies, delay):
     """Run the proxies forever.
 

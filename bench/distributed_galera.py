@@ -62,10 +62,6 @@ class Cluster(galera.Cluster):
             self._start_proxies(number, node)
         super()._start()
 
-    def proxied(self, url):
-        """The URL as it is: the first node has no delay."""
-        return url
-
     def set_delay(self, milliseconds):
         """Set the round trip time between the nodes."""
         for proxies in self._proxies:

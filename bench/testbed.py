@@ -10,6 +10,7 @@ import tempfile
 from bench import client
 from bench import cloud
 from bench import databases
+from bench import delay_proxy
 from patchset import assemble
 from patchset import deployment
 from patchset import environment
@@ -114,15 +115,16 @@ def both(plan, options=None):
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(temporary_folder())
         progress.step(f'starting {sql.name}')
-        control = None
         database = stack.enter_context(sql.server(folder, plan.delay > 0))
-        if plan.delay:
-            control = stack.enter_context(databases.delay_control(database))
+        delayed, port = database, None
+        if plan.delay and plan.database != 'galera':
+            proxies = delay_proxy.DelayProxies([[0, database.port, 1]])
+            delayed = stack.enter_context(proxies)
+            (port,) = delayed.addresses
         sides = []
         for name in ('stock', 'patched'):
             cache = stack.enter_context(memcached.Memcached(folder))
-            url = database.url(name)
-            url = control.proxied(url) if control else url
+            url = database.url(name, port)
             keystone = _keystone(plan, name, folder, url, cache.url, options)
             sides.append(Side(name, keystone, database, cache, sql))
         keystones = [side.keystone for side in sides]
@@ -131,9 +133,9 @@ def both(plan, options=None):
         )
         client.map_concurrently(lambda one: one.prepare(), keystones)
         _start(keystones)
-        if control:
+        if plan.delay:
             # Later, because creating the schema takes a thousand statements.
-            control.set_delay(plan.delay)
+            delayed.set_delay(plan.delay)
         yield sides
 
 

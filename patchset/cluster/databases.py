@@ -46,7 +46,7 @@ class Central(server.Service):
             and returns the port by which the node reaches it
         """
         (server,) = self.servers
-        return _url(server, reach(0, server.port))
+        return server.url(NAME, reach(0, server.port))
 
     def catch_up(self):
         """Do nothing: commits are visible immediately."""
@@ -106,7 +106,7 @@ class Galera(server.Service):
     def url(self, number, reach):
         """SQLAlchemy URL for a node; see :meth:`Central.url`."""
         server = self._layout.database_of(number)
-        return _url(self.servers[server], self._ports[server])
+        return self.servers[server].url(NAME, self._ports[server])
 
     def catch_up(self):
         """Wait until each server has applied the schema."""
@@ -127,10 +127,3 @@ def make(layout, folder):
     """The database of a layout, not started."""
     kind = Galera if layout.database == 'galera' else Central
     return kind(layout, folder)
-
-
-def _url(server, port):
-    """SQLAlchemy URL of a server, with another port."""
-    return server.url(NAME).replace(
-        f'@{server.address}/', f'@127.0.0.1:{port}/'
-    )

@@ -190,9 +190,9 @@ class Cluster(server.Service):
         """Result of an SQL statement on the first node."""
         return self.nodes[0].query(statement, database)
 
-    def url(self, database):
-        """SQLAlchemy URL of a database, created if missing."""
-        return self.nodes[0].url(database)
+    def url(self, database, port=None):
+        """SQLAlchemy URL of a database on the first node."""
+        return self.nodes[0].url(database, port)
 
     def addresses(self, excluded):
         """Addresses of the running nodes except one: a list of strings."""

@@ -29,12 +29,16 @@ class MariaDB(server.Database):
     @property
     def admin_url(self):
         """SQLAlchemy URL without a database."""
-        return f'mysql+pymysql://keystone:{self._password}@{self.address}/'
+        return self._url('', self.port)
 
-    def url(self, database):
-        """SQLAlchemy URL of a database, created if missing."""
+    def url(self, database, port=None):
+        """SQLAlchemy URL of a database, see the base class."""
         self.query(f'CREATE DATABASE IF NOT EXISTS `{database}`')
-        return f'{self.admin_url}{database}'
+        return self._url(database, port or self.port)
+
+    def _url(self, database, port):
+        address = f'keystone:{self._password}@127.0.0.1:{port}'
+        return f'mysql+pymysql://{address}/{database}'
 
     def dump(self, database, path):
         """Write a database into a file, as SQL.

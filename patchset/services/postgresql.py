@@ -34,18 +34,18 @@ class PostgreSQL(server.Database):
     @property
     def admin_url(self):
         """SQLAlchemy URL of the default database."""
-        return self._url('postgres')
+        return self._url('postgres', self.port)
 
-    def url(self, database):
-        """SQLAlchemy URL of a database, created if missing."""
+    def url(self, database, port=None):
+        """SQLAlchemy URL of a database, see the base class."""
         names = self.query('SELECT datname FROM pg_database')
         if [database] not in names:
             self.query(f'CREATE DATABASE "{database}"')
-        return self._url(database)
+        return self._url(database, port or self.port)
 
-    def _url(self, database):
-        account = f'keystone:{self._password}@{self.address}'
-        return f'postgresql+psycopg2://{account}/{database}'
+    def _url(self, database, port):
+        address = f'keystone:{self._password}@127.0.0.1:{port}'
+        return f'postgresql+psycopg2://{address}/{database}'
 
     def _execute(self, statement, database=None):
         return self._run_client(

@@ -281,6 +281,13 @@ class Database(Server):
         lines = self._output(self._execute(statement, database)).splitlines()
         return [line.split('\t') for line in lines]
 
+    def url(self, database, port=None):
+        """SQLAlchemy URL of a database, created if missing.
+
+        :param port: port of a proxy, by default that of the server
+        """
+        raise NotImplementedError
+
     def _execute(self, statement, database=None):
         """Execute an SQL statement: the completed process of the client."""
         raise NotImplementedError

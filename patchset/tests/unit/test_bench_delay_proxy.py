@@ -54,11 +54,11 @@ class DelayProxyTestCase(testtools.TestCase):
         return min(self.ask(port, b'x')[1] for _ in range(5))
 
     def test_delay_of_a_response(self):
-        with delay_proxy.DelayProxy(self.port) as proxy:
-            self.assertEqual(b'x', self.ask(proxy.port, b'x')[0])
-            proxy.set_delay(400)
+        with delay_proxy.DelayProxies([[0, self.port, 1]]) as proxies:
+            self.assertEqual(b'x', self.ask(proxies.addresses[0], b'x')[0])
+            proxies.set_delay(400)
             deadline = time.monotonic() + 60
-            while self.ask(proxy.port, b'x')[1] < 0.4:
+            while self.ask(proxies.addresses[0], b'x')[1] < 0.4:
                 self.assertLess(time.monotonic(), deadline)
 
     def test_a_share_of_the_delay(self):
@@ -74,26 +74,17 @@ class DelayProxyTestCase(testtools.TestCase):
 
     def test_the_delay_does_not_limit_the_bandwidth(self):
         data = os.urandom(4 << 20)
-        with delay_proxy.DelayProxy(self.port) as proxy:
-            proxy.set_delay(400)
-            while self.ask(proxy.port, b'x')[1] < 0.4:
+        with delay_proxy.DelayProxies([[0, self.port, 1]]) as proxies:
+            proxies.set_delay(400)
+            while self.ask(proxies.addresses[0], b'x')[1] < 0.4:
                 pass
-            answer, took = self.ask(proxy.port, data)
+            answer, took = self.ask(proxies.addresses[0], data)
         self.assertEqual(data, answer)
         # 64 chunks one after the other would take 25 seconds.
         self.assertLess(took, 15)
 
-    def test_only_the_address_is_changed(self):
-        with delay_proxy.DelayProxy(self.port) as proxy:
-            self.assertEqual(
-                f'mysql+pymysql://u:p@127.0.0.1:{proxy.port}/stock',
-                proxy.proxied(
-                    f'mysql+pymysql://u:p@127.0.0.1:{self.port}/stock'
-                ),
-            )
-
     def test_it_ends_with_the_block(self):
-        with delay_proxy.DelayProxy(self.port) as proxy:
-            pid = proxy.pid
+        with delay_proxy.DelayProxies([[0, self.port, 1]]) as proxies:
+            pid = proxies.pid
             self.assertTrue(pathlib.Path(f'/proc/{pid}').exists())
         self.assertFalse(pathlib.Path(f'/proc/{pid}').exists())

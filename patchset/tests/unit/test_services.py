@@ -130,6 +130,7 @@ class _DatabaseChecks(_Checks):
                 'SELECT word FROM t',
             )
         self.assertEqual(['Grüße', 'Grüße'], words)
+        self.assertIn('@127.0.0.1:1/first', self.one.url('first', 1))
 
     def test_query(self):
         self.assertEqual([['1', 'a']], self.one.query("SELECT 1, 'a'"))
