@@ -6,10 +6,10 @@ from bench import summary
 
 
 def render(head, rows):
-    """Lines of a table: words on the left, numbers on the right.
+    """Text of a table, with words aligned left and numbers right.
 
     :param head: list of strings
-    :param rows: list of lists of the same length, of anything
+    :param rows: list of lists of the same length, with any values
     """
     columns = list(zip(head, *rows, strict=True))
     cells = [_aligned([str(cell) for cell in column]) for column in columns]
@@ -27,19 +27,19 @@ def _aligned(words):
 
 
 def of_sides(*columns):
-    """A function that renders points, with a line for each side of each.
+    """A function that renders points, with a row for each side.
 
-    :param columns: for each one its head and, if the point has it under
-        another name, that; or a head, the name of a field that the side has,
-        and how it is written, a format or a function; or a head and a
-        function of the point and the name of the side
+    :param columns: each is the name of a field of the points; or a tuple of a
+        heading and the name of the field; of a heading, the name of a field
+        of the side, and its format, a string or a function; or of a heading
+        and a function of the point and the name of the side
     """
     columns = [(one, one) if isinstance(one, str) else one for one in columns]
 
     def text(points):
         """The points as a table."""
         rows = [
-            [_cell(point, side, *what) for _, *what in columns]
+            [_cell(point, side, *field) for _, *field in columns]
             for point in points
             for side in summary.sides(point)
         ]
@@ -48,51 +48,47 @@ def of_sides(*columns):
     return text
 
 
-def _cell(point, side, what, form=None):
-    if callable(what):
-        return what(point, side)
-    value = point[side].get(what) if form else point[what]
+def _cell(point, side, field, form=None):
+    if callable(field):
+        return field(point, side)
+    value = point[side].get(field) if form else point[field]
     if value is None:
         return '-'
     return form(value) if callable(form) else (form or '{}').format(value)
 
 
 def spread(values, form='{:.0f}'):
-    """Two values as LEAST..MOST."""
+    """A minimum and a maximum as MINIMUM..MAXIMUM."""
     return '..'.join(form.format(value) for value in values)
 
 
 def percents(shares):
-    """Two shares as LEAST..MOST, in per cent."""
+    """The same of two shares in percent."""
     return spread([100 * share for share in shares], '{:.1f}')
 
 
 def rate(number):
-    """A number per second, small ones with more digits."""
+    """A number per second, with more digits if it is small."""
     digits = 1 if number >= 10 else 2 if number >= 1 else 3
     return f'{number:.{digits}f}'
 
 
 def percent(share):
-    """A share as per cent."""
+    """A share in percent."""
     return f'{100 * share:.1f} %'
 
 
 def _ratio(point, side):
-    return f'{point["ratio"]:.2f}' if _is_compared(point, side) else '-'
+    is_compared = side == 'patched' and 'ratio' in point
+    return f'{point["ratio"]:.2f}' if is_compared else '-'
 
 
 def _ratio_spread(point, side):
-    if not _is_compared(point, side):
-        return '-'
-    return spread(point['ratio_spread'], '{:.2f}')
+    is_compared = side == 'patched' and 'ratio' in point
+    return spread(point['ratio_spread'], '{:.2f}') if is_compared else '-'
 
 
-def _is_compared(point, side):
-    return side == 'patched' and 'ratio' in point
-
-
-#: Columns that several tables have.
+#: Columns of several tables.
 SIDE = ('side', lambda point, side: side)
 RATE = ('1/s', 'rate', rate)
 RATIO = (('ratio', _ratio), ('spread', _ratio_spread))
