@@ -15,7 +15,6 @@ class MariaDB:
     """MariaDB, one server for both sides."""
 
     name = 'mariadb'
-    program = 'mariadbd'
 
     def server(self, folder, delayed=False):
         """A server that writes to disk at each commit.
@@ -24,9 +23,9 @@ class MariaDB:
         """
         return mariadb.MariaDB(folder, durable=True)
 
-    def version_command(self):
-        """Command that prints the version."""
-        return [child.find(self.program), '--version']
+    def program(self):
+        """Path of the server's program."""
+        return child.find('mariadbd')
 
     def empty(self, newest):
         """Statements that empty the table; row ids continue at ``newest``."""
@@ -93,7 +92,6 @@ class PostgreSQL:
     """PostgreSQL, one server for both sides."""
 
     name = 'postgresql'
-    program = 'postgres'
 
     def server(self, folder, delayed=False):
         """A server that writes to disk at each commit."""
@@ -107,9 +105,9 @@ class PostgreSQL:
             },
         )
 
-    def version_command(self):
-        """Command that prints the version."""
-        return [postgresql.program(self.program), '--version']
+    def program(self):
+        """Path of the server's program."""
+        return postgresql.program('postgres')
 
     def empty(self, newest):
         """Statements that empty the table; row ids continue."""

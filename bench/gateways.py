@@ -100,7 +100,7 @@ class Gateway:
         for owner, (access, secret) in population.round_robin(keys, count):
             user = owner.credentials['OS_USER_ID']
             for body, path in (
-                (signing.s3(access, secret).decode(), '/v3/s3tokens'),
+                (json.dumps(signing.s3(access, secret)), '/v3/s3tokens'),
                 ('', f'/v3/users/{user}/credentials/OS-EC2/{access}'),
             ):
                 if not self._has_cache:

@@ -31,7 +31,7 @@ def describe(environment=None, used=()):
         commands['python'] = [environment.python, '--version']
         commands['uwsgi'] = [environment.bin / 'uwsgi', '--version']
         for name in used:
-            commands[name] = databases.ALL[name].version_command()
+            commands[name] = [databases.ALL[name].program(), '--version']
         commands['memcached'] = [child.find('memcached'), '--version']
     versions = {name: _version(words) for name, words in commands.items()}
     return description | versions

@@ -2,6 +2,8 @@
 
 """Rate at which Keystone verifies signed requests of other services."""
 
+import json
+
 from bench import client
 from bench import load
 from bench import runs
@@ -59,7 +61,8 @@ def measure(side, kind, keys, seconds):
             (caller, '', '', 'GET', f'{path}/{key}') for key, _ in keys
         ]
     else:
-        requests = [(caller, '', SIGNED[kind](*key).decode()) for key in keys]
+        bodies = [json.dumps(SIGNED[kind](*key)) for key in keys]
+        requests = [(caller, '', body) for body in bodies]
     url = f'{side.keystone.url}/{kind}'
     return load.during(url, requests, seconds, CLIENTS).measure()
 

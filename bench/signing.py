@@ -5,7 +5,6 @@
 import base64
 import hashlib
 import hmac
-import json
 import urllib.parse
 
 _SCOPE = ('20261102', 'region', 's3', 'aws4_request')
@@ -17,7 +16,7 @@ def s3(access, secret):
 
     :param access: the access key
     :param secret: its secret
-    :returns: bytes
+    :returns: dict
     """
     digest = hashlib.sha256(b'a request').hexdigest()
     text = '\n'.join(
@@ -31,7 +30,7 @@ def s3(access, secret):
         'signature': _sign(key, text).hex(),
         'token': base64.urlsafe_b64encode(text.encode()).decode(),
     }
-    return json.dumps({'credentials': credentials}).encode()
+    return {'credentials': credentials}
 
 
 def ec2(access, secret):
@@ -52,7 +51,7 @@ def ec2(access, secret):
         'path': _PATH,
         'params': parameters,
     }
-    return json.dumps({'credentials': credentials}).encode()
+    return {'credentials': credentials}
 
 
 def _sign(key, text):
