@@ -1,40 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Output formats of the key status."""
+"""Table and gauges of the key status."""
 
 import datetime
-import json
+import functools
 
 import prettytable
 
+from keystone.cmd.revocation import command
 from keystone.cmd.revocation import monitoring
 
-#: What the status line starts with.
 TITLE = 'FERNET KEYS'
-
-
-def summary(figures):
-    """The overall status in one line.
-
-    :param figures: list of dicts of :mod:`keystone.cmd.fernet_keys.figures`
-    :returns: exit code, line
-    """
-    code = max(one['code'] for one in figures)
-    words = '; '.join(map(verdict, figures))
-    return code, monitoring.line(TITLE, code, words)
+PREFIX = 'keystone_fernet'
 
 
 def as_table(figures):
     """For people, preceded by the status line."""
-    parts = [summary(figures)[1]]
-    for one in figures:
+    found = figures['repositories']
+    words = '; '.join(map(verdict, found))
+    parts = [monitoring.line(TITLE, figures['code'], words)]
+    for one in found:
         table = prettytable.PrettyTable(
             ['Key', 'Role', 'Name', 'Age', 'Last signed', 'Valid until',
              'Next rotation']
         )  # fmt: skip
         table.align = 'l'
-        for key in one['keys']:
-            table.add_row(_row(key))
+        table.add_rows([_row(key) for key in one['keys']])
         parts.append(
             f'\n{one["section"]}: {one["repository"]}\n{table.get_string()}'
         )
@@ -44,89 +35,55 @@ def as_table(figures):
     return '\n'.join(parts)
 
 
-def as_json(figures):
-    """For programs."""
-    return json.dumps(
-        {'code': summary(figures)[0], 'repositories': figures},
-        indent=2,
-        sort_keys=True,
-    )
-
-
-def as_prometheus(figures):
-    """For the textfile collector of Prometheus's node exporter."""
-    lines = []
-    for name, words, samples in (*_of_keys(figures), *_of_nodes(figures)):
-        name = f'keystone_fernet_{name}'
-        lines.append(f'# HELP {name} {words}')
-        lines.append(f'# TYPE {name} gauge')
-        lines.extend(
-            f'{name}{_labels(labels)} {value}'
-            for labels, value in samples
-            if value is not None
-        )
-    return '\n'.join(lines)
-
-
-def _of_keys(figures):
-    """Name, description and samples of each metric about keys."""
+def gauges(figures):
+    """Name, description and {labels: value} of each gauge."""
     for name, words in (
         ('age', 'Seconds since the key was created.'),
         ('last_signed', 'Latest time at which the key may have signed.'),
         ('until', 'Time at which everything the key signed has expired.'),
         ('cut', 'Whether a rotation now would delete the key too early.'),
     ):
-        samples = [
-            (
-                (one['section'], key['index'], key['role']),
-                int(key[name]) if name == 'cut' else key[name],
-            )
-            for one in figures
+        samples = {
+            monitoring.labels(
+                repository=one['section'], key=key['index'], role=key['role']
+            ): int(key[name]) if name == 'cut' else key[name]
+            for one in figures['repositories']
             for key in one['keys']
-        ]
+        }
         yield f'key_{name}', words, samples
-
-
-def _of_nodes(figures):
-    """The same for each metric about rotations and nodes."""
-
-    def samples(value):
-        return [((one['section'],), value(one)) for one in figures]
-
-    yield (
-        'rotation_safe',
-        'Whether a rotation now is safe.',
-        samples(lambda one: int(one['safe'])),
-    )
-    yield (
-        'rotation_earliest_timestamp_seconds',
-        'Earliest time at which a rotation deletes no key too early.',
-        samples(lambda one: one['earliest']),
-    )
-    for what in ('ready', 'silent', 'unreadable', 'missing', 'extra'):
-        yield (
-            f'nodes_{what}',
-            f'Number of other nodes that are or have: {what}.',
-            samples(lambda one, what=what: _count(one, what)),
-        )
-    yield (
-        'nodes_without_staged',
-        'Number of other nodes that do not have the staged key yet.',
-        samples(
-            lambda one: sum(
-                not other['staged'] for other in one['nodes'].values()
-            )
+    for name, words, value in (
+        (
+            'rotation_safe',
+            'Whether a rotation now is safe.',
+            lambda one: int(one['safe']),
         ),
-    )
+        (
+            'rotation_earliest_timestamp_seconds',
+            'Earliest time at which a rotation deletes no key too early.',
+            lambda one: one['earliest'],
+        ),
+        *(
+            (
+                f'nodes_{what}',
+                f'Number of other nodes that are or have: {what}.',
+                functools.partial(_count, what),
+            )
+            for what in ('ready', 'silent', 'unreadable', 'missing', 'extra')
+        ),
+        (
+            'nodes_without_staged',
+            'Number of other nodes that do not have the staged key yet.',
+            lambda one: sum(not o['staged'] for o in one['nodes'].values()),
+        ),
+    ):
+        samples = {
+            monitoring.labels(repository=one['section']): value(one)
+            for one in figures['repositories']
+        }
+        yield name, words, samples
 
 
-def _labels(values):
-    names = ('repository', 'key', 'role')
-    pairs = ','.join(f'{n}="{v}"' for n, v in zip(names, values))
-    return '{' + pairs + '}'
-
-
-def _count(one, what):
+def _count(what, one):
     return sum(
         bool(other.get(what)) or other['state'] == what
         for other in one['nodes'].values()
@@ -192,7 +149,7 @@ def moment(seconds):
     :param seconds: since the epoch; 0 or None for none
     :returns: str
     """
-    if not seconds:
-        return '-'
-    utc = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
-    return f'{utc:%Y-%m-%d %H:%M:%S} UTC'
+    utc = seconds and datetime.datetime.fromtimestamp(
+        seconds, datetime.timezone.utc
+    )
+    return command.moment(utc)

@@ -38,8 +38,9 @@ class FernetStatus(monitoring.Status):
             found.append(figures.of(looked, self._credentials(one)))
         if not found:
             raise command.Stop(monitoring.UNKNOWN, 'no keys found')
-        print(self.text(options, found))
-        return formats.summary(found)[0]
+        code = max(one['code'] for one in found)
+        print(self.text(options, {'code': code, 'repositories': found}))
+        return code
 
     def _credentials(self, one):
         if one.config_group != repository.CREDENTIALS:

@@ -27,6 +27,11 @@ FIRST = datetime.datetime(1970, 1, 1)
 LAST = datetime.datetime(9999, 12, 31)
 
 
+def moment(utc):
+    """Format a datetime in UTC, or None, for people."""
+    return f'{utc:%Y-%m-%d %H:%M:%S} UTC' if utc else '-'
+
+
 class Stop(Exception):
     """Ends a command with an exit code and a one-line reason."""
 

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Output formats of the statistics."""
-
-import datetime
-import json
+"""Table and gauges of the statistics."""
 
 import prettytable
 
-#: What the status line starts with.
-TITLE = 'REVOCATION'
+from keystone.cmd.revocation import command
+from keystone.cmd.revocation import monitoring
 
-_EPOCH = datetime.datetime(1970, 1, 1)
+TITLE = 'REVOCATION'
+PREFIX = 'keystone_revocation'
 
 
 def as_table(figures):
@@ -19,76 +17,36 @@ def as_table(figures):
     :param figures: dict of :mod:`~keystone.cmd.revocation.figures`
     :returns: str
     """
-    table = prettytable.PrettyTable(['Revocation events', 'Value'])
-    table.align = 'l'
-    for words, name in (
-        ('live', 'live'),
-        ('expired, not yet pruned', 'expired'),
-        ('total', 'total'),
-        ('recorded in the last hour', 'last_hour'),
-        ('maximum kept in memory', 'most_in_memory'),
-    ):
-        table.add_row([words, f'{figures[name]:,}'])
-    for words, name in (('oldest', 'oldest'), ('newest', 'newest')):
-        moment = figures[name]
-        table.add_row([words, f'{moment:%Y-%m-%d %H:%M:%S} UTC' if moment
-                       else '-'])  # fmt: skip
+    rows = [
+        ('live', f'{figures["live"]:,}'),
+        ('expired, not yet pruned', f'{figures["expired"]:,}'),
+        ('total', f'{figures["total"]:,}'),
+        ('recorded in the last hour', f'{figures["last_hour"]:,}'),
+        ('maximum kept in memory', f'{figures["most_in_memory"]:,}'),
+        ('oldest', command.moment(figures['oldest'])),
+        ('newest', command.moment(figures['newest'])),
+    ]
     if 'kinds' in figures:
         for kind, number in sorted(figures['kinds'].items()):
-            table.add_row([f'distinct, by {kind}', f'{number:,}'])
-        table.add_row(['distinct', f'{figures["distinct"]:,}'])
-        table.add_row(
-            ['load time in seconds', f'{figures["load_seconds"]:.1f}']
-        )
-        if figures['load_bytes'] is not None:
-            table.add_row(
-                [
-                    'MiB of memory per worker',
-                    f'{figures["load_bytes"] / 2**20:.1f}',
-                ]
-            )
+            rows.append((f'distinct, by {kind}', f'{number:,}'))
+        rows.append(('distinct', f'{figures["distinct"]:,}'))
+        seconds, size = figures['load_seconds'], figures['load_bytes']
+        rows.append(('load time in seconds', f'{seconds:.1f}'))
+        if size is not None:
+            rows.append(('MiB of memory per worker', f'{size / 2**20:.1f}'))
+    table = prettytable.PrettyTable(['Revocation events', 'Value'])
+    table.align = 'l'
+    table.add_rows(rows)
     return table.get_string()
 
 
-def as_json(figures):
-    """For programs.
-
-    :param figures: dict of :mod:`~keystone.cmd.revocation.figures`
-    :returns: str
-    """
-    plain = {
-        name: value.isoformat() + 'Z'
-        if isinstance(value, datetime.datetime)
-        else value
-        for name, value in figures.items()
-    }
-    return json.dumps(plain, indent=2, sort_keys=True)
-
-
-def as_prometheus(figures):
-    """For the textfile collector of Prometheus's node exporter.
-
-    :param figures: dict of :mod:`~keystone.cmd.revocation.figures`
-    :returns: str, without a trailing newline
-    """
-    lines = []
-    for name, words, samples in _gauges(figures):
-        name = f'keystone_revocation_{name}'
-        lines.append(f'# HELP {name} {words}')
-        lines.append(f'# TYPE {name} gauge')
-        lines.extend(
-            f'{name}{labels} {value}' for labels, value in samples.items()
-        )
-    return '\n'.join(lines)
-
-
-def _gauges(figures):
+def gauges(figures):
     """Name, description and {labels: value} of each gauge."""
     yield (
         'events',
         'Revocation events in the table.',
         {
-            f'{{state="{state}"}}': figures[state]
+            monitoring.labels(state=state): figures[state]
             for state in ('live', 'expired')
         },
     )
@@ -103,22 +61,19 @@ def _gauges(figures):
         {'': figures['most_in_memory']},
     )
     for name in ('oldest', 'newest'):
-        if figures[name] is not None:
-            yield (
-                f'{name}_event_timestamp_seconds',
-                f'When the {name} revocation event was recorded.',
-                {'': (figures[name] - _EPOCH).total_seconds()},
-            )
-    if 'kinds' in figures:
-        yield from _gauges_of_load(figures)
-
-
-def _gauges_of_load(figures):
+        moment = figures[name]
+        yield (
+            f'{name}_event_timestamp_seconds',
+            f'When the {name} revocation event was recorded.',
+            {'': moment and (moment - command.FIRST).total_seconds()},
+        )
+    if 'kinds' not in figures:
+        return
     yield (
         'distinct_events',
         'Distinct live revocation events, by their attributes.',
         {
-            f'{{kind="{kind}"}}': number
+            monitoring.labels(kind=kind): number
             for kind, number in sorted(figures['kinds'].items())
         },
     )
@@ -127,9 +82,8 @@ def _gauges_of_load(figures):
         'Time a worker takes to load the live events.',
         {'': round(figures['load_seconds'], 3)},
     )
-    if figures['load_bytes'] is not None:
-        yield (
-            'load_bytes',
-            'Memory a worker uses for the live events.',
-            {'': figures['load_bytes']},
-        )
+    yield (
+        'load_bytes',
+        'Memory a worker uses for the live events.',
+        {'': figures['load_bytes']},
+    )

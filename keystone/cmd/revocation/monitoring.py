@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Status line and exit code of monitoring plugins."""
+"""Commands whose output and exit code a monitoring system may use."""
+
+import json
 
 from keystone.cmd.revocation import command
 
@@ -12,30 +14,6 @@ UNKNOWN = 3
 _NAMES = ('OK', 'WARNING', 'CRITICAL', 'UNKNOWN')
 
 
-def judge(figures, warning=None, critical=None):
-    """Compare the number of live events with the thresholds.
-
-    :param figures: dict of :func:`keystone.cmd.revocation.figures.count`
-    :param warning: number above which the state is WARNING, or None
-    :param critical: number above which the state is CRITICAL, or None
-    :returns: exit code, words
-    """
-    live, expired = figures['live'], figures['expired']
-    code = OK
-    if warning is not None and live > warning:
-        code = WARNING
-    if critical is not None and live > critical:
-        code = CRITICAL
-    limits = ';'.join(
-        '' if limit is None else str(limit) for limit in (warning, critical)
-    )
-    return code, (
-        f'{live} live revocation events, {expired} expired | '
-        f'live={live};{limits};0 expired={expired};;;0 '
-        f'last_hour={figures["last_hour"]};;;0'
-    )
-
-
 def line(title, code, words):
     """The status line for an exit code.
 
@@ -44,11 +22,17 @@ def line(title, code, words):
     return f'{title} {_NAMES[code]} - {words}'
 
 
+def labels(**pairs):
+    """The labels of a sample, as Prometheus has them."""
+    words = ','.join(f'{name}="{value}"' for name, value in pairs.items())
+    return f'{{{words}}}'
+
+
 class Status(command.Command):
     """Base class of a command that a monitoring system may run."""
 
-    #: Module with the output formats, and with what the status line starts
-    #: with as ``TITLE``.
+    #: Module with ``TITLE``, with which the status line starts, ``PREFIX``, of
+    #: the names of gauges, and the functions ``as_table`` and ``gauges``.
     formats = None
     # A monitoring system would interpret any other code as a state.
     wrong_arguments = no_database = failed = UNKNOWN
@@ -68,6 +52,24 @@ class Status(command.Command):
         raise SystemExit(stop.code)
 
     def text(self, options, figures):
-        """The figures in the format that was asked for."""
-        render = getattr(self.formats, f'as_{options.format or "table"}')
-        return render(figures)
+        """The figures, a dict, in the format that was asked for."""
+        if options.format == 'json':
+            return json.dumps(
+                figures,
+                indent=2,
+                sort_keys=True,
+                default=lambda moment: f'{moment.isoformat()}Z',
+            )
+        if options.format == 'prometheus':
+            return '\n'.join(self._exposition(figures))
+        return self.formats.as_table(figures)
+
+    def _exposition(self, figures):
+        # For the textfile collector of Prometheus's node exporter.
+        for name, words, samples in self.formats.gauges(figures):
+            name = f'{self.formats.PREFIX}_{name}'
+            yield f'# HELP {name} {words}'
+            yield f'# TYPE {name} gauge'
+            for its_labels, value in samples.items():
+                if value is not None:
+                    yield f'{name}{its_labels} {value}'

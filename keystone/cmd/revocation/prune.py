@@ -94,7 +94,7 @@ class RevocationPrune(command.Command):
         if options.dry_run:
             print(
                 f'{most:,} of {total:,} events recorded before '
-                f'{before:%Y-%m-%d %H:%M:%S} UTC would be deleted.'
+                f'{command.moment(before)} would be deleted.'
             )
             return int(most > 0)
         run = batches.Batches(
@@ -178,7 +178,7 @@ class RevocationPrune(command.Command):
             return 'Found no events.'
         return (
             f'Deleted {batch.deleted:,} events, recorded up to '
-            f'{batch.last:%Y-%m-%d %H:%M:%S} UTC.'
+            f'{command.moment(batch.last)}.'
         )
 
     def _summary(self, run):

@@ -59,15 +59,33 @@ class RevocationStatus(monitoring.Status):
         driver = self.driver()
         found = self.read(figures.count, driver)
         if plugin:
-            code, words = monitoring.judge(found, *limits)
-            print(monitoring.line(formats.TITLE, code, words))
-            return code
+            return self._judge(found, *limits)
         most = found['most_in_memory']
         # A worker does not load more than the limit either.
         if not options.no_load and not 0 < most < found['live']:
             found.update(self.read(figures.load, driver))
         self._write(self.text(options, found), options.output)
         return 0
+
+    def _judge(self, found, warning, critical):
+        """Compare the number of live events with the thresholds."""
+        live, expired = found['live'], found['expired']
+        code = monitoring.OK
+        if warning is not None and live > warning:
+            code = monitoring.WARNING
+        if critical is not None and live > critical:
+            code = monitoring.CRITICAL
+        limits = ';'.join(
+            '' if limit is None else str(limit)
+            for limit in (warning, critical)
+        )
+        words = (
+            f'{live} live revocation events, {expired} expired | '
+            f'live={live};{limits};0 expired={expired};;;0 '
+            f'last_hour={found["last_hour"]};;;0'
+        )
+        print(monitoring.line(formats.TITLE, code, words))
+        return code
 
     def _write(self, text, path):
         if path is None:
