@@ -48,22 +48,19 @@ class FernetStatus(monitoring.Status):
         return self.read(figures.credentials_by_key, one)
 
 
-def check(_commands):
+@findings.check('All nodes have the same keys.')
+def check():
     """Compare the keys of this node with those of other nodes."""
-    found = []
     for one in repository.repositories():
         try:
             told = figures.of(outlook.look(one))
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:
-            found.append((findings.FAILURE, f'{one.config_group}: {error}.'))
+            yield findings.FAILURE, f'{one.config_group}: {error}.'
             continue
-        code = {
-            monitoring.OK: None,
-            monitoring.WARNING: findings.WARNING,
-            monitoring.CRITICAL: findings.FAILURE,
-        }[told['code']]
-        if code is not None:
-            found.append((code, formats.verdict(told) + '.'))
-    return findings.result(found, 'All nodes have the same keys.')
+        words = f'{formats.verdict(told)}.'
+        if told['code'] == monitoring.CRITICAL:
+            yield findings.FAILURE, words
+        elif told['code'] == monitoring.WARNING:
+            yield findings.WARNING, words

@@ -8,17 +8,13 @@ during failures. A failure is one with which revoked or disabled entities are
 accepted even while all services work.
 """
 
-from keystone.cmd.upgrade_checks import answers
-from keystone.cmd.upgrade_checks import cache_server
-from keystone.cmd.upgrade_checks import lifetimes
-from keystone.cmd.upgrade_checks import revocation
-from keystone.cmd.upgrade_checks import switches
+from keystone.cmd.upgrade_checks import settings
 
 #: As in ``oslo_upgradecheck.upgradecheck.UpgradeCommands``: (name, check).
 CHECKS = (
-    ('Shared cache', cache_server.check),
-    ('Lifetimes of cached values', lifetimes.check),
-    ('Revocation events', revocation.check),
-    ('Validation cache', answers.check),
-    ('Disabled features', switches.check),
+    ('Shared cache', settings.shared_cache),
+    ('Lifetimes of cached values', settings.lifetimes),
+    ('Revocation events', settings.revocation_events),
+    ('Validation cache', settings.validation_cache),
+    ('Disabled features', settings.disabled_features),
 )

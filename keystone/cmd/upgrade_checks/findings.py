@@ -2,22 +2,33 @@
 
 """Combination of the findings of a check into one result."""
 
+import functools
+
 from oslo_upgradecheck import upgradecheck
 
 FAILURE = upgradecheck.Code.FAILURE
 WARNING = upgradecheck.Code.WARNING
+SUCCESS = upgradecheck.Code.SUCCESS
 
 
-def result(findings, fine):
-    """Make the result of a check.
+def check(fine):
+    """Decorate a function that yields findings, to make a check of it.
 
-    :param findings: iterable of (:class:`upgradecheck.Code`, sentence)
+    A finding is a :class:`upgradecheck.Code` and a sentence. The result has
+    the worst of the codes.
+
     :param fine: sentence to use if there are no findings
-    :returns: a :class:`upgradecheck.Result` with the worst of the codes
     """
-    found = list(findings)
-    if not found:
-        return upgradecheck.Result(upgradecheck.Code.SUCCESS, fine)
-    return upgradecheck.Result(
-        max(code for code, _ in found), ' '.join(text for _, text in found)
-    )
+
+    def decorate(find):
+        @functools.wraps(find)
+        def checked(_commands):
+            found = list(find()) or [(SUCCESS, fine)]
+            return upgradecheck.Result(
+                max(code for code, _ in found),
+                ' '.join(text for _, text in found),
+            )
+
+        return checked
+
+    return decorate

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Checks of the settings of caches and of revocation."""
+
+import contextlib
+import functools
+import secrets
+
+from oslo_cache import core as oslo_cache
+from oslo_config import cfg
+
+from keystone.cmd.upgrade_checks import findings
+from keystone.common.cache import shared
+from keystone.common import provider_api
+import keystone.conf
+from keystone.revoke.backends import incremental
+
+CONF = keystone.conf.CONF
+PROVIDERS = provider_api.ProviderAPIs
+
+# Does not store values.
+_NULL = 'dogpile.cache.null'
+
+# Applies the same lease time to all values.
+_ETCD = 'oslo_cache.etcd3gw'
+
+# Sections whose values affect authorization or the body of a token.
+_SECTIONS = (
+    'application_credential',
+    'catalog',
+    'credential',
+    'identity',
+    'resource',
+    'role',
+    'token',
+)
+
+# Seconds.
+_LONGEST_LIFETIME = 3600
+_LONGEST_INTERVAL = 60
+_SHORTEST_OVERLAP = 10
+
+# (section, option, effect of disabling it)
+_SWITCHES = (
+    (
+        'catalog',
+        'in_process_size',
+        'the catalog of each user and project is read from the database',
+    ),
+    (
+        'revoke',
+        'max_events_in_memory',
+        'each validation reads revocation events from the database, which '
+        'takes longer the more there are',
+    ),
+    ('token', 'validation_cache_size', 'each validation is fully computed'),
+)
+
+
+@functools.cache
+def _keeps() -> bool:
+    """Whether the cache returns a value just stored; checked once."""
+    region = oslo_cache.create_region()
+    try:
+        oslo_cache.configure_cache_region(CONF, region)
+        key = f'keystone-status-{secrets.token_hex(16)}'
+        region.set(key, key)
+        found = region.get(key)
+        region.delete(key)
+    except Exception:
+        # The error message may contain credentials.
+        return False
+    return found == key
+
+
+@findings.check('Processes share a working cache.')
+def shared_cache():
+    backend = CONF.cache.backend
+    if not CONF.cache.enabled or backend == _NULL:
+        yield (
+            findings.WARNING,
+            'Nothing is cached: each request is fully processed and queries '
+            'the database for revocation events. Set [cache] enabled, '
+            'backend and the servers.',
+        )
+        return
+    if not shared.is_shared():
+        yield (
+            findings.WARNING,
+            f'[cache] backend is {backend}, which is not known to be shared '
+            'between processes. Users, projects and grants that one process '
+            'disables or removes are accepted by other processes until their '
+            'cached values expire. Validation results are not kept.',
+        )
+        return
+    if backend == _ETCD:
+        yield (
+            findings.WARNING,
+            f'{_ETCD} expires the ids of cache regions, which invalidates all '
+            'cached values. Use memcached, Redis or Valkey.',
+        )
+    if not _keeps():
+        yield (
+            findings.FAILURE,
+            'The cache does not return a value just stored. Check that the '
+            'configured servers are correct and reachable. Invalidations by '
+            'this node do not reach other nodes, which accept disabled '
+            'entities until their cached values expire.',
+        )
+
+
+@findings.check('Cached values expire within an hour.')
+def lifetimes():
+    if not CONF.cache.enabled:
+        return
+    off = [name for name in _SECTIONS if not CONF[name].caching]
+    if off:
+        yield (
+            findings.WARNING,
+            f'[{"], [".join(off)}] caching is off: these values are read '
+            'from the database for each request.',
+        )
+    times = set()
+    for section in _SECTIONS:
+        # Tokens are not cached: they depend on the lifetimes of other values.
+        if section in off or section == 'token':
+            continue
+        own = CONF[section].cache_time
+        if own is None:
+            times.add((CONF.cache.expiration_time, '[cache] expiration_time'))
+        else:
+            times.add((own, f'[{section}] cache_time'))
+    for seconds, name in sorted(times):
+        if seconds < 0 or seconds > _LONGEST_LIFETIME:
+            yield (
+                findings.WARNING,
+                f'{name} is {seconds}: if an invalidation is lost, or the '
+                'database is changed directly, the old value is used '
+                + ('forever.' if seconds < 0 else 'for that many seconds.'),
+            )
+        elif seconds == 0:
+            yield findings.WARNING, f'{name} is 0: nothing is cached.'
+
+
+@findings.check('Tokens are checked against a synchronized replica.')
+def revocation_events():
+    if not CONF.revoke.max_events_in_memory:
+        # Reported by the check of disabled features.
+        return
+    if not isinstance(
+        PROVIDERS.revoke_api.driver, incremental.IncrementalRead
+    ):
+        yield (
+            findings.WARNING,
+            f'[revoke] driver {CONF.revoke.driver} does not support '
+            'incremental reads: each validation queries it for the events '
+            'that may apply to the token.',
+        )
+        return
+    interval = CONF.revoke.sync_interval
+    if shared.is_shared() and not _keeps():
+        yield (
+            findings.FAILURE,
+            'The cache does not return a value just stored: tokens revoked '
+            'by another process are accepted for up to [revoke] '
+            f'sync_interval, {interval} seconds.',
+        )
+    elif shared.is_shared() and interval > _LONGEST_INTERVAL:
+        yield (
+            findings.WARNING,
+            f'[revoke] sync_interval is {interval}: if the cache loses the '
+            'announcement of a revocation, the token is accepted for up to '
+            'that many seconds.',
+        )
+    if CONF.revoke.sync_overlap < _SHORTEST_OVERLAP:
+        yield (
+            findings.WARNING,
+            f'[revoke] sync_overlap is {CONF.revoke.sync_overlap}: a '
+            'revocation whose transaction takes longer than that many '
+            'seconds may take effect late.',
+        )
+    if not CONF.revoke.recount_interval:
+        yield (
+            findings.WARNING,
+            '[revoke] recount_interval is 0: a missed revocation is never '
+            'detected, and the token is accepted until it expires.',
+        )
+    if not CONF.revoke.prune_interval:
+        yield (
+            findings.WARNING,
+            '[revoke] prune_interval is 0: expired events accumulate unless '
+            'keystone-manage revocation_prune runs regularly.',
+        )
+
+
+@findings.check('Validation results are kept.')
+def validation_cache():
+    if not shared.is_shared():
+        yield (
+            findings.SUCCESS,
+            'Validation results are not kept: no shared cache is configured.',
+        )
+        return
+    if not _keeps():
+        yield (
+            findings.SUCCESS,
+            'Not checked: the cache does not return a value just stored.',
+        )
+        return
+    if not CONF.token.validation_cache_size:
+        # Reported by the check of disabled features.
+        return
+    if not CONF.token.caching:
+        yield (
+            findings.WARNING,
+            'Validation results are not kept: [token] caching is off.',
+        )
+    with contextlib.suppress(cfg.DuplicateOptError):
+        # The command does not set up logging, which would register it.
+        CONF.register_opt(cfg.BoolOpt('debug', default=False))
+    if CONF.debug:
+        yield (
+            findings.WARNING,
+            '[DEFAULT] debug is on: validation results are not reused, since '
+            'each validation is logged in full.',
+        )
+
+
+@findings.check('All features are enabled.')
+def disabled_features():
+    for section, option, what in _SWITCHES:
+        value = CONF[section][option]
+        if not value:
+            yield (
+                findings.WARNING,
+                f'[{section}] {option} is {value}: {what}.',
+            )
