@@ -2,6 +2,7 @@
 
 """Deletion of expired events in batches."""
 
+import math
 import time
 
 #: Reasons to stop.
@@ -31,8 +32,8 @@ class Batches:
     :param driver: a :class:`~keystone.revoke.backends.prune.Prune`
     :param before: naive UTC datetime; earlier events are deleted
     :param size: maximum number of events per batch
-    :param max_rows: maximum number of events in total, or None
-    :param max_time: seconds after which no new batch is started, or None
+    :param max_rows: maximum number of events in total
+    :param max_time: seconds after which no new batch is started
     :param pause: seconds between two batches
     :param clock: callable, returns monotonic seconds
     :param sleep: callable, takes seconds
@@ -43,8 +44,8 @@ class Batches:
         driver,
         before,
         size,
-        max_rows=None,
-        max_time=None,
+        max_rows=math.inf,
+        max_time=math.inf,
         pause=0,
         clock=time.monotonic,
         sleep=time.sleep,
@@ -83,9 +84,7 @@ class Batches:
             self.reason = self._limit()
             if self.reason:
                 return
-            limit = self._size
-            if self._max_rows is not None:
-                limit = min(limit, self._max_rows - self.deleted)
+            limit = min(self._size, self._max_rows - self.deleted)
             batch = self._driver.prune_events(self._before, limit, since)
             self.deleted += batch.deleted
             yield batch
@@ -111,19 +110,14 @@ class Batches:
     def _limit(self):
         if self._interrupted:
             return INTERRUPTED
-        if self._max_rows is not None and self.deleted >= self._max_rows:
+        if self.deleted >= self._max_rows:
             return MAX_ROWS
-        if self._max_time is not None and self.seconds >= self._max_time:
+        if self.seconds >= self._max_time:
             return MAX_TIME
         return None
 
     def _wait(self, seconds):
         # In slices, since a signal does not interrupt a sleep.
-        end = self._clock() + seconds
-        while not self._interrupted:
-            left = end - self._clock()
-            if self._max_time is not None:
-                left = min(left, self._max_time - self.seconds)
-            if left <= 0:
-                return
-            self._sleep(min(left, 0.1))
+        end = min(self._clock() + seconds, self._began + self._max_time)
+        while not self._interrupted and self._clock() < end:
+            self._sleep(min(end - self._clock(), 0.1))

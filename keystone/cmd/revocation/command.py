@@ -2,8 +2,10 @@
 
 """Base class of the commands."""
 
+import argparse
 import datetime
 import logging
+import math
 import sys
 
 from oslo_db import exception as db_exception
@@ -25,6 +27,25 @@ DATABASE_ERRORS = (db_exception.DBError, exc.DBAPIError)
 #: Naive UTC datetimes before and after every event.
 FIRST = datetime.datetime(1970, 1, 1)
 LAST = datetime.datetime(9999, 12, 31)
+
+
+def number(kind, least):
+    """The type of an argument that is a number, neither less nor infinite."""
+
+    def parse(text):
+        try:
+            parsed = kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f'{text!r} is not a number'
+            ) from None
+        if not least <= parsed < math.inf:
+            raise argparse.ArgumentTypeError(
+                f'{text}: must be {least} or greater'
+            )
+        return parsed
+
+    return parse
 
 
 def moment(utc):

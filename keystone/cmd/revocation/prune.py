@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import math
 import signal
 import sys
 
 from oslo_utils import timeutils
 
-from keystone.cmd.revocation import arguments
 from keystone.cmd.revocation import batches
 from keystone.cmd.revocation import command
 from keystone.cmd.revocation import progress
@@ -29,7 +29,7 @@ class RevocationPrune(command.Command):
     def add_arguments(cls, parser):
         parser.add_argument(
             '--batch-size',
-            type=arguments.count,
+            type=command.number(int, 1),
             default=500,
             metavar='NUMBER',
             help='Maximum number of events deleted per transaction. '
@@ -37,21 +37,22 @@ class RevocationPrune(command.Command):
         )
         parser.add_argument(
             '--max-rows',
-            type=arguments.count,
+            type=command.number(int, 1),
             metavar='NUMBER',
             help='Maximum number of events deleted in total. (Default: one '
             'batch, or unlimited with --until-complete)',
         )
         parser.add_argument(
             '--max-time',
-            type=arguments.seconds,
+            type=command.number(float, 0),
+            default=math.inf,
             metavar='SECONDS',
             help='Stop starting new batches after this time. (Default: no '
             'limit)',
         )
         parser.add_argument(
             '--sleep',
-            type=arguments.seconds,
+            type=command.number(float, 0),
             default=0.1,
             metavar='SECONDS',
             help='Time to wait between batches. (Default: 0.1)',
@@ -90,7 +91,7 @@ class RevocationPrune(command.Command):
         max_rows = self._max_rows(options)
         driver = self.driver()
         total = self.read(driver.count_events, command.FIRST, before)
-        most = total if max_rows is None else min(total, max_rows)
+        most = min(total, max_rows)
         if options.dry_run:
             print(
                 f'{most:,} of {total:,} events recorded before '
@@ -116,7 +117,9 @@ class RevocationPrune(command.Command):
         if options.before is None:
             return cutoff
         try:
-            before = arguments.moment(options.before)
+            before = timeutils.normalize_time(
+                timeutils.parse_isotime(options.before)
+            )
         except (ValueError, OverflowError):
             raise command.Stop(
                 _WRONG_DATE, f'--before: {options.before!r} is not a date'
@@ -143,7 +146,7 @@ class RevocationPrune(command.Command):
                     f'--max-rows {options.max_rows}',
                 )
             return options.max_rows
-        return None if options.until_complete else options.batch_size
+        return math.inf if options.until_complete else options.batch_size
 
     def _delete(self, run, told, options):
         def interrupt(number, _frame):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-from keystone.cmd.revocation import arguments
 from keystone.cmd.revocation import command
 from keystone.cmd.revocation import figures
 from keystone.cmd.revocation import formats
@@ -35,7 +34,7 @@ class RevocationStatus(monitoring.Status):
         for level in ('warning', 'critical'):
             parser.add_argument(
                 f'--{level}',
-                type=arguments.threshold,
+                type=command.number(int, 0),
                 metavar='NUMBER',
                 help='Print one line and exit as a monitoring plugin, with '
                 f'{level} if there are more live events than this.',
