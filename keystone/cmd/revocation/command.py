@@ -62,7 +62,11 @@ class Stop(Exception):
 
 
 class Command:
-    """Base class of a ``keystone-manage`` command."""
+    """Base class of a ``keystone-manage`` command.
+
+    Subclasses have the class method ``add_arguments``, which takes the parser,
+    and ``run``, which takes the arguments and returns the exit code.
+    """
 
     name = None
     #: Exit code for invalid arguments.
@@ -105,20 +109,6 @@ class Command:
         """Print the reason and exit."""
         print(f'keystone-manage {cls.name}: error: {stop}', file=sys.stderr)
         raise SystemExit(stop.code)
-
-    @classmethod
-    def add_arguments(cls, parser):
-        """Add the arguments of the command."""
-        raise NotImplementedError
-
-    def run(self, options):
-        """Execute the command.
-
-        :param options: namespace of the arguments
-        :returns: exit code
-        :raises Stop: the command failed
-        """
-        raise NotImplementedError
 
     def driver(self):
         """The ``[revoke] driver``.

@@ -192,8 +192,7 @@ def look(repository, reports=None, clock=None, wait=True):
     :raises OSError: keys or records cannot be read or written
     :raises ValueError: there are no keys
     """
-    if reports is None:
-        reports = nodes.Reports(repository.config_group)
+    reports = reports or nodes.Reports(repository.config_group)
     with histories.recorded(repository, wait) as history:
         return Outlook(repository, history, reports, clock)
 
@@ -204,8 +203,7 @@ def forget(repository, node, reports=None):
     :raises OSError: the records cannot be read or written
     :raises ValueError: the report cannot be deleted; nothing is recorded
     """
-    if reports is None:
-        reports = nodes.Reports(repository.config_group)
+    reports = reports or nodes.Reports(repository.config_group)
     with histories.recorded(repository) as history:
         history.nodes.pop(node, None)
         try:

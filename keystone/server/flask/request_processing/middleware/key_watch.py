@@ -2,6 +2,7 @@
 
 """Record the signing keys of this node, and report differing nodes."""
 
+import functools
 import time
 
 from oslo_log import log
@@ -41,7 +42,7 @@ class Watcher:
     def __init__(self, clock=time.monotonic):
         self._clock = clock
         self._next = None
-        self._reports = {}
+        self._reports = functools.cache(nodes.Reports)
         self._told = {}
 
     def look(self):
@@ -52,9 +53,8 @@ class Watcher:
         self._next = now + history.INTERVAL
         for one in repository.repositories():
             try:
-                found = outlook.look(
-                    one, self._of(one.config_group), wait=False
-                )
+                reports = self._reports(one.config_group)
+                found = outlook.look(one, reports, wait=False)
             except BlockingIOError:
                 # A command may hold the lock for long.
                 self._next = now + _PAUSE
@@ -66,11 +66,6 @@ class Watcher:
                 self._tell(one.key_repository, [f'failed to record: {error}'])
                 continue
             self._tell(one.key_repository, list(found.differences()))
-
-    def _of(self, section):
-        if section not in self._reports:
-            self._reports[section] = nodes.Reports(section)
-        return self._reports[section]
 
     def _tell(self, path, words):
         if words != self._told.get(path, []):
