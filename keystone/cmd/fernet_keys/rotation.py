@@ -86,9 +86,12 @@ def _main(sections, rotate):
         if not all(one['safe'] for one in told):
             _end('\n'.join(_refusal(one) for one in told if not one['safe']))
         rotate()
-        # Once more, to record the rotation and report it to other nodes.
-        for one in sources:
-            outlook.Outlook(*one)
+        # Once more, to record the rotation and report it to other nodes. If
+        # this fails, the next record assumes the worst case.
+        with contextlib.suppress(OSError):
+            for one in sources:
+                outlook.Outlook(*one)
+            stack.close()
 
 
 def _open(stack, one):

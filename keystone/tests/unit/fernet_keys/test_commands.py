@@ -2,10 +2,13 @@
 
 """The commands that rotate."""
 
+import errno
 import json
 import os
 import re
+from unittest import mock
 
+from keystone.common import replaced_file
 from keystone.tests.unit.fernet_keys import command_base
 
 
@@ -139,6 +142,14 @@ class RotationTests(command_base.CommandTestCase):
         self.assertEqual(3, code)
         self.assertIn('FERNET KEYS UNKNOWN - ', out)
         self.assertEqual(0, self.rotate()[0])
+
+    def test_records_that_cannot_be_written_any_more(self):
+        full = OSError(errno.ENOSPC, 'No space left on device')
+        with mock.patch.object(replaced_file, 'replace', side_effect=full):
+            self.assertEqual((0, ''), self.rotate('--safe'))
+            self.assertEqual(['0', '1', '2'], self.keys())
+            # Nothing was recorded, and nothing is allowed for that.
+            self.assertEqual(4, self.rotate('--safe')[0])
 
     def test_cache_that_cannot_be_configured(self):
         self.config_fixture.config(
