@@ -31,11 +31,11 @@ class FernetStatus(monitoring.Status):
                 if options.forget:
                     outlook.forget(one, options.forget)
                 looked = outlook.look(one)
+                found.append(figures.of(looked, self._credentials(one)))
             except FileNotFoundError:
                 continue
             except (OSError, ValueError) as error:
                 raise command.Stop(monitoring.UNKNOWN, error) from None
-            found.append(figures.of(looked, self._credentials(one)))
         if not found:
             raise command.Stop(monitoring.UNKNOWN, 'no keys found')
         code = max(one['code'] for one in found)

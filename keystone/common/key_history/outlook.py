@@ -77,21 +77,14 @@ class Outlook:
 
     def removed(self):
         """Indexes of the keys that a rotation would delete now."""
-        removed = self.repository.removed(self.names)
-        if max(self.names) + 1 in removed:
-            removed = (removed - {max(self.names) + 1}) | {repositories.STAGED}
-        return removed
+        return self.repository.removed(self.names)
 
     def cut(self):
         """Indexes of the keys to be deleted that are still needed."""
         if not self.repository.lifetimes():
             # The credential commands check this themselves.
             return set()
-        return {
-            index
-            for index in self.removed()
-            if self.until(index)[0] is None or self.until(index)[0] > self.now
-        }
+        return {i for i in self.removed() if self._is_live(self.names[i])}
 
     def earliest(self):
         """Earliest time at which a rotation deletes no needed key.

@@ -83,12 +83,13 @@ class Repository(fernet_utils.FernetUtils):
         """The keys that a rotation would delete.
 
         :param indexes: indexes of the current keys
-        :returns: set of indexes; the staged key is listed under its index
-            as the new primary key
+        :returns: set of indexes
         """
-        kept = {max(indexes) + 1, *indexes} - {STAGED}
+        # The staged key becomes the newest one.
+        oldest_first = [*sorted({*indexes} - {STAGED}), STAGED]
         left = max(0, self.max_active_keys - 1)
-        return set(sorted(kept)[: max(0, len(kept) - left)])
+        removed = oldest_first[: max(0, len(oldest_first) - left)]
+        return {index for index in removed if index in indexes}
 
 
 def repositories():

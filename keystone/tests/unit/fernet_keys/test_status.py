@@ -104,6 +104,14 @@ class StatusTests(command_base.CommandTestCase):
         self.assertEqual(3, code)
         self.assertIn('a is not forgotten: the shared cache is unav', out)
 
+    def test_no_staged_key(self):
+        os.unlink(os.path.join(self.of('fernet_tokens'), '0'))
+        self.config_fixture.config(group='fernet_tokens', max_active_keys=1)
+
+        (primary,) = self.status()['keys']
+
+        self.assertTrue(primary['removed'])
+
     def test_upgrade_check(self):
         self.assertEqual('SUCCESS', status.check(None).code.name)
         self.config_fixture.config(group='fernet_tokens', max_active_keys=2)
