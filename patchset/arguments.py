@@ -26,9 +26,6 @@ def between(name, kind, least, most):
     return number
 
 
-PORT = between('port', int, 1, 65535)
-
-
 def add_release(parser, new=False):
     """Add ``--release``, for :func:`patchset.pins.load`.
 
@@ -50,4 +47,17 @@ def add_stock(parser):
         '--stock',
         action='store_true',
         help='use unmodified upstream, without the patch set',
+    )
+
+
+def add_port(parser, what):
+    """Add ``--port``.
+
+    :param what: what the port is for
+    """
+    parser.add_argument(
+        '--port',
+        type=between('port', int, 1, 65535),
+        default=5000,
+        help=f'{what} (default: %(default)s)',
     )

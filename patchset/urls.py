@@ -2,6 +2,7 @@
 
 """URLs of databases and caches as a user may write them."""
 
+import contextlib
 import pathlib
 import socket
 from urllib import parse
@@ -73,21 +74,14 @@ def cache_address(url):
 
     :raises patchset.errors.UsageError: not memcached://HOST:PORT
     """
-    parts = parse.urlsplit(url)
-    try:
-        port = parts.port
-    except ValueError:
-        port = None
-    if (
-        parts.scheme != 'memcached'
-        or not parts.hostname
-        or not port
-        or parts.path not in ('', '/')
-    ):
-        raise errors.UsageError(
-            f'cache URL {url!r}: expected memcached://HOST:PORT'
-        )
-    return parts.hostname, port
+    with contextlib.suppress(ValueError):
+        parts = parse.urlsplit(url)
+        is_memcached = parts.scheme == 'memcached' and parts.path in ('', '/')
+        if is_memcached and parts.hostname and parts.port:
+            return parts.hostname, parts.port
+    raise errors.UsageError(
+        f'cache URL {url!r}: expected memcached://HOST:PORT'
+    )
 
 
 def check_cache(url):

@@ -56,6 +56,7 @@ def add_arguments(parser):
         help='alternate patched and stock nodes',
     )
     _add_numbers(parser)
+    arguments.add_port(parser, 'TCP port of HAProxy')
     for name, choices in (
         ('database', layout.DATABASES),
         ('cache', layout.CACHES),
@@ -74,7 +75,6 @@ def _add_numbers(parser):
         ('regions', 'R', 1, 'number of regions; nodes are assigned in turn'),
         ('rtt', 'MS', 0, 'round trip time between regions in milliseconds'),
         ('processes', 'N', 2, 'server processes of each node'),
-        ('port', 'PORT', 5000, 'TCP port of HAProxy'),
     ):
         parser.add_argument(
             f'--{name}',

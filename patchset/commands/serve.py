@@ -36,12 +36,7 @@ from patchset import urls
 
 def add_arguments(parser):
     arguments.add_stock(parser)
-    parser.add_argument(
-        '--port',
-        type=arguments.PORT,
-        default=5000,
-        help='TCP port to listen on (default: %(default)s)',
-    )
+    arguments.add_port(parser, 'TCP port to listen on')
     parser.add_argument(
         '--database',
         metavar='URL',

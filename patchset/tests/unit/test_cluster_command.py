@@ -34,6 +34,7 @@ class WordsTestCase(testtools.TestCase):
         self.assertRefused(2, 'not allowed', 'up', '--mixed', '--stock')
         self.assertRefused(2, 'more than one region', 'up', '--rtt', '100')
         self.assertRefused(2, 'invalid choice', 'up', '--cache', 'none')
+        self.assertRefused(2, 'not between', 'up', '--port', '65536')
 
     def test_nothing_runs(self):
         for words in (['status'], ['down'], ['drain', 'node1']):

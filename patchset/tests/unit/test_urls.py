@@ -92,6 +92,7 @@ class CacheAddressTestCase(testtools.TestCase):
             'memcached://h:port',
             'memcached://h:99999',
             'memcached://h:1/path',
+            'memcached://[::1:1',
             'h:1',
         ):
             error = self.assertRaises(
