@@ -2,6 +2,7 @@
 
 """Running other programs: to their end, or beside this one."""
 
+import contextlib
 import os
 import pathlib
 import pwd
@@ -78,12 +79,12 @@ def find(name, *folders):
     :param folders: folders to look in before the usual ones
     :raises patchset.errors.NotInstalled: it is missing
     """
-    usual = os.environ.get('PATH', os.defpath).split(os.pathsep)
-    for folder in [*folders, *usual, '/usr/sbin', '/usr/local/sbin']:
-        path = shutil.which(name, path=str(folder))
-        if path:
-            return pathlib.Path(path)
-    raise errors.NotInstalled(f'{name} is not installed')
+    usual = os.environ.get('PATH', os.defpath)
+    every = map(str, [*folders, usual, '/usr/sbin', '/usr/local/sbin'])
+    path = shutil.which(name, path=os.pathsep.join(every))
+    if not path:
+        raise errors.NotInstalled(f'{name} is not installed')
+    return pathlib.Path(path)
 
 
 def start(command, *, user=None, prefix=(), **options):
@@ -120,19 +121,15 @@ def stop(process, how=signal.SIGTERM, patience=20):
     """
     if process.poll() is None:
         _signal(process, how)
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(patience)
-        except subprocess.TimeoutExpired:
-            pass
     _signal(process, signal.SIGKILL)
     process.wait()
 
 
 def _signal(process, number):
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, number)
-    except ProcessLookupError:
-        pass
 
 
 def wait_until(is_reached, patience, error):

@@ -2,6 +2,7 @@
 
 """One running Keystone: a tree, its files, its database and its cache."""
 
+import contextlib
 import pathlib
 import subprocess
 
@@ -273,10 +274,8 @@ class Deployment:
             return
         # The master alone is asked, and then asks its workers in order.
         self._server.terminate()
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self._server.wait(2 * wsgi.MERCY)
-        except subprocess.TimeoutExpired:
-            pass
         child.stop(self._server)
         self._server = None
         (self.state.path / 'pid').unlink(missing_ok=True)

@@ -6,8 +6,6 @@ The build is reproducible: the same inputs give the same bytes. The sha256 and
 a list of components (CycloneDX 1.5) are written beside the wheel.
 """
 
-import calendar
-import email.utils
 import json
 import os
 import pathlib
@@ -47,9 +45,8 @@ def wheel(tree, pin, folder):
     :param folder: where the wheel goes; one of the same name is replaced
     :returns: path of the wheel
     """
-    last = git.git(tree, 'show', '-s', '--format=%cD').strip()
+    epoch = git.git(tree, 'show', '-s', '--format=%ct').strip()
     os.umask(0o022)  # file modes are part of the bytes
-    epoch = calendar.timegm(email.utils.parsedate(last))
     with tempfile.TemporaryDirectory() as temporary:
         # A clone holds what is committed and nothing that a test run left.
         clone = pathlib.Path(temporary) / 'keystone'
@@ -62,7 +59,7 @@ def wheel(tree, pin, folder):
             ],
             env={
                 **assemble.pbr_variables(pin.local_version),
-                'SOURCE_DATE_EPOCH': str(epoch),
+                'SOURCE_DATE_EPOCH': epoch,
                 'PYTHONHASHSEED': '0',
             },
             what='building the wheel',
