@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import os
+
 from keystone.cmd.revocation import command
 from keystone.cmd.revocation import figures
 from keystone.cmd.revocation import formats
@@ -90,8 +92,14 @@ class RevocationStatus(monitoring.Status):
         if path is None:
             print(text)
             return
+        # Replacing a link or a device, such as /dev/stdout, would lose it.
+        target = os.path.realpath(path)
+        if os.path.exists(target) and not os.path.isfile(target):
+            raise command.Stop(
+                monitoring.UNKNOWN, f'--output {path}: not a regular file'
+            )
         try:
-            replaced_file.replace(path, f'{text}\n', _FOR_ALL)
+            replaced_file.replace(target, f'{text}\n', _FOR_ALL)
         except OSError as error:
             raise command.Stop(
                 monitoring.UNKNOWN, f'--output {path}: {error.strerror}'

@@ -161,6 +161,28 @@ class RevocationStatusTests(command_base.CommandTestCase):
         self.assertEqual(0o644, stat.S_IMODE(os.stat(path).st_mode))
         self.assertEqual(['keystone.prom'], os.listdir(folder))
 
+    def test_a_link_is_kept(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        path, link = (os.path.join(folder, name) for name in ('a', 'b'))
+        os.symlink(path, link)
+
+        self.status('--format', 'prometheus', '--output', link)
+
+        self.assertTrue(os.path.islink(link))
+        with open(path) as file:
+            self.assertMetrics(file.read().splitlines())
+
+    def test_a_device_is_kept(self):
+        folder = self.useFixture(fixtures.TempDir()).path
+        path = os.path.join(folder, 'a')
+        os.mkfifo(path)
+
+        self.assertRefused(
+            3, 'not a regular file', 'revocation_status', '--output', path
+        )
+
+        self.assertTrue(stat.S_ISFIFO(os.stat(path).st_mode))
+
     def test_a_file_that_cannot_be_written(self):
         folder = self.useFixture(fixtures.TempDir()).path
         for path in (os.path.join(folder, 'gone', 'a.prom'), folder):
