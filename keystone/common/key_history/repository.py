@@ -5,6 +5,7 @@
 import base64
 import hmac
 import os
+import re
 import socket
 
 from cryptography import fernet
@@ -37,7 +38,9 @@ class Repository(fernet_utils.FernetUtils):
             else CONF[section].max_active_keys,
             section,
         )
-        self.node = f'{socket.gethostname()}:{self.key_repository}'
+        name = f'{socket.gethostname()}:{self.key_repository}'
+        #: name of this node for others, which accept no other characters
+        self.node = re.sub(r'[^\w.:/@+-]', '_', name, flags=re.ASCII)
 
     @property
     def uses(self):

@@ -37,6 +37,14 @@ class NodesTests(base.KeysTestCase):
             self.other(self.one),
         )
 
+    def test_a_folder_with_any_name(self):
+        folder = os.path.join(self.folder, 'keys, schl\xfcssel')
+        os.mkdir(folder)
+        self.folder = folder
+        self.world_ = self.world(2)
+
+        self.assertEqual('ready', self.other(self.world_.nodes[0])['state'])
+
     def test_the_staged_key_is_not_everywhere_yet(self):
         self.world_.rotate(self.one, True)
         self.world_.report()
