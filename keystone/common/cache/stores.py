@@ -339,6 +339,9 @@ class BackendStore(Store):
 
     def __init__(self, backend: api.CacheBackend) -> None:
         self._backend = backend
+        self._is_of_bytes = isinstance(backend, api.BytesBackend)
+        if self._is_of_bytes:
+            self._encode = self._decode = bytes
         self._breaker = CircuitBreaker()
         after_fork.call_now_too(self._new_lock)
 
@@ -346,7 +349,13 @@ class BackendStore(Store):
         self._lock = threading.RLock()
 
     def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
-        found = self._breaker.call(self._backend.get_multi, keys)
+        backend = self._backend
+        get_multi = (
+            backend.get_serialized_multi
+            if self._is_of_bytes
+            else backend.get_multi
+        )
+        found = self._breaker.call(get_multi, keys)
         return [
             None if one is api.NO_VALUE else self._encode(one) for one in found
         ]
@@ -364,8 +373,10 @@ class BackendStore(Store):
             return True
 
     def set(self, key: str, stored: bytes, seconds: int) -> None:
+        backend = self._backend
+        set_ = backend.set_serialized if self._is_of_bytes else backend.set
         with self._lock:
-            self._breaker.call(self._backend.set, key, self._decode(stored))
+            self._breaker.call(set_, key, self._decode(stored))
 
     def delete(self, key: str) -> None:
         with self._lock:

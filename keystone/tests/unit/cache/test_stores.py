@@ -127,6 +127,25 @@ class RedisTests(unit.BaseTestCase):
         self.assertRaises(BlockingIOError, server.accept)
 
 
+class FileTests(base.CacheTestCase):
+    """A backend that only takes bytes, and has no compare and swap."""
+
+    def setUp(self):
+        super().setUp()
+        name = self.useFixture(fixtures.TempDir()).join('cache')
+        self.configure(
+            'dogpile.cache.dbm', backend_argument=[f'filename:{name}']
+        )
+
+    def test_value_is_stored_and_dropped(self):
+        one, other = self.process(), self.process()
+        self.assertEqual('old', one.read())
+        self.write('new')
+        self.assertEqual(['old'] * 2, [one.read(), other.read()])
+        other.drop()
+        self.assertEqual(['new'] * 2, [one.read(), other.read()])
+
+
 class BreakerTests(base.CacheTestCase):
     """Servers that fail are left alone for a while."""
 
