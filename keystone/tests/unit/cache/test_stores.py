@@ -145,6 +145,23 @@ class FileTests(base.CacheTestCase):
         other.drop()
         self.assertEqual(['new'] * 2, [one.read(), other.read()])
 
+    def test_id_that_another_process_changes_meanwhile(self):
+        one, other = self.process(), self.process()
+        self.assertEqual('old', one.read())
+        ids = one.manager.ids
+        set_ = ids.store.set
+
+        def set_late(*args):
+            ids.store.set = set_
+            self.write('new')
+            other.invalidate()
+            set_(*args)
+
+        ids.store.set = set_late
+        one.begin()
+        ids.write_keeping_base(one.manager.name)
+        self.assertEqual(['new'] * 2, [one.read(), other.read()])
+
 
 class BreakerTests(base.CacheTestCase):
     """Servers that fail are left alone for a while."""
