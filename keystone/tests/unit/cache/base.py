@@ -145,14 +145,13 @@ class CacheTestCase(unit.BaseTestCase):
         """Let a store, and what leaves its servers alone, use ``now``."""
         if isinstance(store, stores.MemcachedStore):
             # A busy machine is no failure of the server.
-            store._timeout = 30
-            store._connect()
+            store._backend.socket_timeout = 30
+            store._reset()
             for breaker in store._breakers.values():
                 breaker._clock = self.clock
                 breaker._rests_until = self.now
-        elif isinstance(store, stores.BackendStore):
-            store._clock = store._breaker._clock = self.clock
-            store._breaker._rests_until = self.now
+        elif isinstance(store, stores.ProcessStore):
+            store._clock = self.clock
             store._next_sweep = self.now
 
     def process(self):

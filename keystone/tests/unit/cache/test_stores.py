@@ -84,7 +84,7 @@ class _RedisClient:
     def get_retry(self):
         return None
 
-    def set(self, key, stored, ex, nx):
+    def set(self, key, stored, ex):
         self.values[key] = stored
 
     def mget(self, keys):

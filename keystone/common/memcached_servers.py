@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Connections to the memcached servers of a cache, with pymemcache.
+
+pymemcache reads several values at once, and reports what was not written,
+whichever client is configured.
+"""
+
+import binascii
+from collections.abc import Callable
+import functools
+from typing import Any
+import zlib
+
+from dogpile.cache.backends import memcached
+from oslo_utils import importutils
+
+# Not required by oslo.cache.
+_client = importutils.try_import('pymemcache.client.base')
+_exceptions = importutils.try_import('pymemcache.exceptions')
+_rendezvous = importutils.try_import('pymemcache.client.rendezvous')
+
+# Seconds. Memcached interprets a longer time as a date.
+_LONGEST = 30 * 24 * 60 * 60
+
+# Flags of a value, the same for all clients of dogpile.cache.
+_PICKLED = 1
+_COMPRESSED = 8
+
+# Commands that may be executed twice. A second `add` or `cas` would be refused
+# because of the first one, and a second `set` of a region id could restore it,
+# with its values, after another process has replaced it.
+_REPEATABLE = frozenset(('delete', 'get_many', 'gets'))
+
+# Errors returned by a working server.
+REFUSALS = _exceptions and (
+    _exceptions.MemcacheServerError,
+    _exceptions.MemcacheClientError,
+    _exceptions.MemcacheIllegalInputError,
+)
+
+
+class _RawBytes:
+    """Serializer that passes bytes through."""
+
+    def serialize(self, key: str, value: bytes) -> tuple[bytes, int]:
+        return value, _PICKLED
+
+    def deserialize(self, key: str, value: bytes, flags: int) -> bytes:
+        return zlib.decompress(value) if flags & _COMPRESSED else value
+
+
+class Server:
+    """A server, with a pool of connections."""
+
+    def __init__(self, url: str, timeout: float, tls: Any) -> None:
+        self._connect = functools.partial(
+            _client.PooledClient,
+            _address(url),
+            serde=_RawBytes(),
+            connect_timeout=timeout,
+            timeout=timeout,
+            no_delay=True,
+            default_noreply=False,
+            tls_context=tls,
+        )
+        self._pool = self._connect()
+
+    def run(self, command: str, *args: Any) -> Any:
+        """Execute a command, again if its connection was closed."""
+        try:
+            return getattr(self._pool, command)(*args)
+        except (ConnectionError, _exceptions.MemcacheUnexpectedCloseError):
+            # A server that is restarted closes all connections of the pool.
+            # Those in use by other threads are left to them.
+            self._pool = self._connect()
+            if command not in _REPEATABLE:
+                raise
+        return getattr(self._pool, command)(*args)
+
+
+def expiry(seconds: int) -> int:
+    """The time after which a value expires, as memcached accepts it."""
+    return min(seconds, _LONGEST)
+
+
+def can_connect(backend: Any) -> bool:
+    """Whether the servers of a backend are accessible with pymemcache."""
+    kinds = memcached.PyMemcacheBackend, memcached.MemcachedBackend
+    if _client is None or not isinstance(backend, kinds):
+        return False
+    # oslo_cache.memcache_pool with SASL or TLS uses the binary protocol.
+    pool = getattr(backend, 'client_pool', None)
+    return not type(pool).__name__.startswith('BMemcache')
+
+
+def connect(backend: Any) -> dict[str, Server]:
+    """The servers of a backend, by their configured names."""
+    tls = getattr(backend, 'tls_context', None)
+    timeout = getattr(backend, 'socket_timeout', None)
+    if not isinstance(timeout, (int, float)):
+        timeout = 3
+    return {url: Server(url, timeout, tls) for url in backend.url}
+
+
+def ring(backend: Any) -> Callable[[str], str]:
+    """A function that returns the server of a key, as the client does."""
+    urls = list(backend.url)
+    if len(urls) == 1:
+        return lambda _key: urls[0]
+    if isinstance(backend, memcached.PyMemcacheBackend):
+        names = {_name(url): url for url in urls}
+        nodes = _rendezvous.RendezvousHash(names)
+        return lambda key: names[nodes.get_node(key)]
+    return lambda key: urls[_place(key) % len(urls)]
+
+
+def _place(key: str) -> int:
+    """The number of a key, as python-memcached computes it."""
+    return binascii.crc32(key.encode()) >> 16 & 0x7FFF or 1
+
+
+def _address(url: str) -> Any:
+    return _client.normalize_server_spec(url.removeprefix('inet6:'))
+
+
+def _name(url: str) -> str:
+    """The name of a server in the ring of pymemcache."""
+    address = _address(url)
+    return address if isinstance(address, str) else '{}:{}'.format(*address)
