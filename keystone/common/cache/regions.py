@@ -11,7 +11,6 @@ process uses no values of the region. An id older than one already seen, from a
 server that was unreachable, is replaced.
 """
 
-from collections.abc import Callable
 import functools
 import math
 import pickle  # nosec: the format that each Keystone stores values in
@@ -40,7 +39,6 @@ PREFIX = '<<<region>>>:'
 
 # Prefix of a tag with the id that is effective for this patch set.
 _BASE = b'='
-_NEVER = math.inf
 # Seconds for which servers keep the id of a part. A new id only invalidates,
 # and users who are deleted leave none behind.
 _PART = 24 * 60 * 60
@@ -57,6 +55,10 @@ def base_of(region_id: bytes) -> bytes:
     """
     note = id_tag.read(region_id)
     return note[1:] if note.startswith(_BASE) else region_id
+
+
+def _new_id(note: bytes = b'') -> bytes:
+    return secrets.token_bytes(id_tag.RANDOM) + note
 
 
 class Ids:
@@ -96,16 +98,14 @@ class Ids:
             known = self._read(key, seconds)
             request_values.put(key, known)
         region_id, is_stored = known
-        fingerprint = facts.MISSING
-        if is_stored:
-            fingerprint = facts.fingerprint(base_of(region_id))
-        facts.note(facts.ID + key, fingerprint, _NEVER)
+        fingerprint = _fingerprint(region_id) if is_stored else facts.MISSING
+        facts.note(facts.ID + key, fingerprint, math.inf)
         return region_id
 
     def write(self, name: str, note: bytes = b'') -> bytes:
         """Change the id of a region. If it cannot be stored, it is owed."""
         key = self.key(name)
-        region_id = secrets.token_bytes(id_tag.RANDOM) + note
+        region_id = _new_id(note)
         with self._lock:
             is_known = key in self._owed
             self._owed[key] = region_id
@@ -126,8 +126,7 @@ class Ids:
         :returns: whether it was stored; otherwise, other processes still use
             the old one, so the region needs a new id
         """
-        region_id = secrets.token_bytes(id_tag.RANDOM)
-        return self._put(self.key(name), region_id, _PART)
+        return self._put(self.key(name), _new_id(), _PART)
 
     def write_keeping_base(self, name: str) -> bytes:
         """Change the id of a region for stock nodes, keeping the base id."""
@@ -137,23 +136,76 @@ class Ids:
         try:
             for _ in range(10 if is_possible else 0):
                 request_values.drop(key)
-                self._count()
-                (stored,) = self.store.get_many([key])
-                value = self.parse(stored)
-                if value is None or not self._see(key, stored):
+                stored, value = self._look(key)
+                if value is None:
                     # The previous id is unknown.
                     break
-                region_id = (
-                    secrets.token_bytes(id_tag.RANDOM)
-                    + _BASE
-                    + base_of(value.payload)
-                )
+                region_id = _new_id(_BASE + base_of(value.payload))
                 new = self._packed(region_id, value.metadata['ct'])
                 if self.store.replace(key, stored, new, 0):
                     return region_id
         except stores.Unavailable:
             pass
         return self.write(name)
+
+    def settle(self) -> None:
+        """Write all owed ids, as far as possible."""
+        for key in list(self._owed):
+            self._pay(key)
+
+    def parse(self, stored: bytes | None) -> Any:
+        """The stored id, or None if there is none."""
+        return stored and _parsed(self._region, stored)
+
+    def fingerprint(self, key: str, stored: bytes | None) -> bytes | None:
+        """The fingerprint of a stored id, if it is current."""
+        value = self._current(key, stored)
+        return value and _fingerprint(value.payload)
+
+    def _current(self, key: str, stored: bytes | None) -> Any:
+        """The stored id, if it is current.
+
+        :returns: None if it is missing, or older than another one that was
+            seen or is owed
+        """
+        value = self.parse(stored)
+        if not value:
+            return None
+        made_at = value.metadata['ct']
+        with self._lock:
+            newest = self._newest.get(key, 0)
+            if made_at > newest:
+                self._newest[key] = made_at
+            is_current = made_at >= newest and key not in self._owed
+        return value if is_current else None
+
+    def _look(self, key: str) -> tuple[bytes | None, Any]:
+        """What is stored in the cache, and as an id if it is current."""
+        counters.count(self._region.name, counters.ROUND_TRIPS)
+        (stored,) = self.store.get_many([key])
+        return stored, self._current(key, stored)
+
+    def _read(self, key: str, seconds: int) -> tuple[bytes, bool]:
+        """Read or create an id; also return whether it is in the cache."""
+        value = self._current(key, request_values.take(key))
+        if value is not None:
+            return value.payload, True
+        try:
+            for _ in range(3):
+                if not self._pay(key):
+                    break
+                stored, value = self._look(key)
+                if value is not None:
+                    return value.payload, True
+                if stored is None:
+                    self.store.add(key, self._packed(_new_id()), seconds)
+                elif self._put(key, _new_id(), seconds):
+                    LOG.info('Replaced an outdated id of a cache region.')
+                else:
+                    break
+        except stores.Unavailable:
+            pass
+        return _new_id(), False
 
     def _pay(self, key: str) -> bool:
         """Write an owed id; return whether none is owed any longer."""
@@ -163,8 +215,7 @@ class Ids:
                 return True
             # Each attempt writes another id. A failed one may have stored its
             # id, and others values under it, before that was replaced.
-            owed = secrets.token_bytes(id_tag.RANDOM) + id_tag.read(region_id)
-            self._owed[key] = owed
+            owed = self._owed[key] = _new_id(id_tag.read(region_id))
         if not self._put(key, region_id):
             return False
         with self._lock:
@@ -177,94 +228,31 @@ class Ids:
         with self._lock:
             newest = self._newest.get(key, 0)
         stored = self._packed(region_id, newest)
-        self._count()
+        counters.count(self._region.name, counters.ROUND_TRIPS)
         try:
             self.store.set(key, stored, seconds)
             is_stored = True
-            self._see(key, stored)
+            self._current(key, stored)
         except stores.Unavailable:
             is_stored = False
         request_values.put(key, (region_id, is_stored))
         return is_stored
-
-    def _count(self) -> None:
-        counters.count(self._region.name, counters.ROUND_TRIPS)
-
-    def _read(self, key: str, seconds: int) -> tuple[bytes, bool]:
-        """Read or create an id; also return whether it is in the cache."""
-        ahead = request_values.take(key)
-        value = self.parse(ahead)
-        if value is not None and self._see(key, ahead):
-            return value.payload, True
-        try:
-            for _ in range(3):
-                if not self._pay(key):
-                    break
-                self._count()
-                (stored,) = self.store.get_many([key])
-                value = self.parse(stored)
-                if value is None:
-                    new = self._packed(secrets.token_bytes(id_tag.RANDOM))
-                    if stored is None:
-                        self.store.add(key, new, seconds)
-                    else:
-                        self.store.replace(key, stored, new, seconds)
-                elif self._see(key, stored):
-                    return value.payload, True
-                elif self._put(
-                    key, secrets.token_bytes(id_tag.RANDOM), seconds
-                ):
-                    LOG.info('Replaced an outdated id of a cache region.')
-                else:
-                    break
-        except stores.Unavailable:
-            pass
-        return secrets.token_bytes(id_tag.RANDOM), False
-
-    def _see(self, key: str, stored: bytes) -> bool:
-        """Record the age of an id; False if it is older than one seen."""
-        return self.fingerprint(key, stored) is not None
 
     def _packed(self, region_id: bytes, after: float = 0) -> bytes:
         made_at = max(time.time(), math.nextafter(after, math.inf))
         metadata = {'ct': made_at, 'v': dogpile_region.value_version}
         return pack(self._region, api.CachedValue(region_id, metadata))
 
-    def parse(self, stored: bytes | None) -> Any:
-        """The stored id, or None if there is none."""
-        value = stored and unpack(self._region, stored)
-        return value if value and isinstance(value.payload, bytes) else None
 
-    def settle(self) -> None:
-        """Write all owed ids, as far as possible."""
-        for key in list(self._owed):
-            self._pay(key)
-
-    def fingerprint(self, key: str, stored: bytes | None) -> bytes | None:
-        """The fingerprint of a stored id, if it is current.
-
-        :returns: None if it is missing, or older than another one that was
-            seen or is owed
-        """
-        if stored is None:
-            return None
-        made_at, fingerprint = _age_and_fingerprint(self.parse, stored)
-        with self._lock:
-            newest = self._newest.get(key, 0)
-            if made_at > newest:
-                self._newest[key] = made_at
-            is_current = made_at >= newest and key not in self._owed
-        return fingerprint if is_current else None
+@functools.lru_cache(maxsize=1000)
+def _parsed(region: dogpile_region.CacheRegion, stored: bytes) -> Any:
+    value = unpack(region, stored)
+    return value if value and isinstance(value.payload, bytes) else None
 
 
 @functools.lru_cache(maxsize=1000)
-def _age_and_fingerprint(
-    parse: Callable, stored: bytes
-) -> tuple[float, bytes | None]:
-    value = parse(stored)
-    if value is None:
-        return 0, None
-    return value.metadata['ct'], facts.fingerprint(base_of(value.payload))
+def _fingerprint(region_id: bytes) -> bytes:
+    return facts.fingerprint(base_of(region_id))
 
 
 def pack(region: dogpile_region.CacheRegion, value: Any) -> bytes:
@@ -319,22 +307,17 @@ class Manager:
         self.ids = ids_of(manager._invalidation_region)
         self.name = manager._region_key.removeprefix(PREFIX)
         self._region_key = manager._region_key
-        self._manager = manager
-
-    @property
-    def key(self) -> str:
-        """The key of the id in the cache."""
-        return self.ids.key(self.name)
 
     @property
     def region_id(self) -> bytes:
         """The current id."""
         region_id = self.ids.read(self.name)
-        return region_id if self.name in OF_STOCK else base_of(region_id)
+        is_whole = self.name in OF_STOCK
+        return region_id if is_whole else base_of(region_id)
 
     def invalidate_region(self) -> bytes:
         """Give the region a new id, and return it."""
-        region_id = self._invalidate(self.name, id_tag.of(self._manager))
+        region_id = self._invalidate(self.name, id_tag.of(self))
         for name in _ALONG.get(self.name, ()):
             self._invalidate(name)
         return region_id

@@ -147,8 +147,9 @@ class AffectedTests(affected_base.AffectedTestCase):
         def seen():
             """The id as it is stored, and what counts for this release."""
             oslo_context.RequestContext(overwrite=True)
-            (stored,) = manager.ids.store.get_many([manager.key])
-            return manager.ids.parse(stored).payload, manager.region_id
+            ids = manager.ids
+            (stored,) = ids.store.get_many([ids.key(manager.name)])
+            return ids.parse(stored).payload, manager.region_id
 
         self.roles(self.user_id)
         before = seen()

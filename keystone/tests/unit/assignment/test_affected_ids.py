@@ -49,7 +49,7 @@ class ExpiryTests(cache_base.CacheTestCase):
         _, left, _ = zip(*(self.server.items[ids.key(one)] for one in names))
         self.assertEqual((86400,) * 3, left)
         # That of the region stays.
-        _, left, _ = self.server.items[process.manager.key]
+        _, left, _ = self.server.items[ids.key(process.manager.name)]
         self.assertEqual(0, left)
 
 

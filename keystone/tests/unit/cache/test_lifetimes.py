@@ -36,7 +36,8 @@ class _Lifetimes:
 
     def expiries(self):
         """Seconds of each value that the server was given, sorted."""
-        ids = {self._process.manager.key}
+        manager = self._process.manager
+        ids = {manager.ids.key(manager.name)}
         items = self.server.items.items()
         never = {time for key, (_, time, _) in items if key in ids}
         self.assertEqual({0}, never)
