@@ -14,8 +14,8 @@ a value that cannot be stored is not cached, and if a value cannot be deleted
 the whole region is invalidated.
 """
 
-from collections.abc import Iterable
 from collections.abc import Mapping
+import contextlib
 import math
 import secrets
 import threading
@@ -28,9 +28,9 @@ from dogpile.cache import proxy
 from dogpile.cache import region as dogpile_region
 from oslo_log import log
 
-from keystone.common.cache import after_write
 from keystone.common.cache import counters
 from keystone.common.cache import facts
+from keystone.common.cache import id_tag
 from keystone.common.cache import lifetimes
 from keystone.common.cache import regions
 from keystone.common.cache import request_values
@@ -46,20 +46,52 @@ _LEASE = 60
 # Maximum number of leases held by a thread.
 _HELD = 100
 
+# Regions that other releases need to be invalidated along with a region: they
+# cache in the token region whether a token is revoked.
+_ALONG = {'revoke': ('tokens',)}
+
+
+class Manager:
+    """The id of one region, replacing upstream's manager.
+
+    :param manager: a :class:`keystone.common.cache.RegionInvalidationManager`
+    """
+
+    def __init__(self, manager: Any) -> None:
+        self.is_region_key = manager.is_region_key
+        self.ids = regions.ids_of(manager._invalidation_region)
+        self.name = manager._region_key.removeprefix(regions.PREFIX)
+        self._region_key = manager._region_key
+
+    @property
+    def region_id(self) -> bytes:
+        """The current id."""
+        region_id = self.ids.read(self.name)
+        is_whole = self.name in regions.OF_STOCK
+        return region_id if is_whole else regions.base_of(region_id)
+
+    def invalidate_region(self) -> bytes:
+        """Give the region a new id, and return it."""
+        region_id = self._invalidate(self.name, id_tag.of(self))
+        for name in _ALONG.get(self.name, ()):
+            self._invalidate(name)
+        return region_id
+
+    def _invalidate(self, name: str, note: bytes = b'') -> bytes:
+        if name in regions.OF_STOCK:
+            return self.ids.write_keeping_base(name)
+        return self.ids.write(name, note)
+
 
 class Proxy(proxy.ProxyBackend):
     """Reads and writes the values of a region, as facts.
 
     :param region: the region, configured except for this proxy
-    :param manager: its :class:`keystone.common.cache.regions.Manager`
     """
 
-    def __init__(
-        self, region: dogpile_region.CacheRegion, manager: regions.Manager
-    ) -> None:
+    def __init__(self, region: dogpile_region.CacheRegion) -> None:
         super().__init__()
         self._region = region
-        self._manager = manager
         self._store = stores.of(region)
         self._leases = threading.local()
 
@@ -73,26 +105,12 @@ class Proxy(proxy.ProxyBackend):
         found = self._find(key)
         return api.NO_VALUE if found is None else found[0]
 
-    def get_multi(self, keys: Iterable[str]) -> list[Any]:
-        return [self.get(key) for key in keys]
-
-    def get_serialized_multi(self, keys: Iterable[str]) -> list[Any]:
-        return [self.get_serialized(key) for key in keys]
-
     def set(self, key: str, value: Any) -> None:
         self._keep(key, regions.pack(self._region, value), value.metadata)
 
     def set_serialized(self, key: str, value: bytes) -> None:
         unpacked = regions.unpack(self._region, value)
         self._keep(key, value, unpacked.metadata)
-
-    def set_multi(self, mapping: Mapping[str, Any]) -> None:
-        for key, value in mapping.items():
-            self.set(key, value)
-
-    def set_serialized_multi(self, mapping: Mapping[str, bytes]) -> None:
-        for key, value in mapping.items():
-            self.set_serialized(key, value)
 
     def delete(self, key: str) -> None:
         request_values.drop(key)
@@ -102,10 +120,6 @@ class Proxy(proxy.ProxyBackend):
         except stores.Unavailable:
             LOG.info('Failed to delete a cached value: invalidating region.')
             self._region.invalidate()
-
-    def delete_multi(self, keys: Iterable[str]) -> None:
-        for key in keys:
-            self.delete(key)
 
     def get_mutex(self, key: str) -> None:
         """Have the region use a lock of the process.
@@ -124,22 +138,19 @@ class Proxy(proxy.ProxyBackend):
         """
         counters.count(self._region.name, counters.LOOKUPS)
         known = request_values.get(key)
-        if known is None:
-            stored, is_stored = self._read(key), True
-        else:
-            stored, is_stored = known
+        stored, is_stored = known or (self._read(key), True)
         value = stored and regions.unpack(self._region, stored)
         if not value:
             facts.note(key, facts.MISSING, 0)
             return None
-        request_values.put(key, (stored, is_stored))
         self._note(key, stored, value.metadata, is_stored)
         return stored, value
 
     def _note(
         self, key: str, stored: bytes, metadata: Mapping, is_stored: bool
     ) -> None:
-        """Record a value as a fact, whether stored in the cache or not."""
+        """Keep a value for the request, and record it as a fact."""
+        request_values.put(key, (stored, is_stored))
         if is_stored:
             fingerprint = facts.fingerprint(stored)
             facts.note(key, fingerprint, self._until(key, metadata))
@@ -162,7 +173,7 @@ class Proxy(proxy.ProxyBackend):
                 # A region looks twice: this may be a lease of this thread.
                 if self._held().get(key) != stored:
                     self._held()[key] = None
-            elif not value or self._is_over(key, value.metadata):
+            elif not value or self._until(key, value.metadata) <= time.time():
                 self._lease(key, stored)
             else:
                 return stored
@@ -190,38 +201,30 @@ class Proxy(proxy.ProxyBackend):
 
     def _keep(self, key: str, stored: bytes, metadata: Mapping) -> None:
         """Store a value, if it has not changed since it was leased."""
-        seconds = lifetimes.seconds_to_live(self._region, key)
         leases = self._held()
         if key not in leases:
             # Not read under a lease: another change may have followed the
             # one that set this value.
-            after_write.invalidate(after_write.Value(self, key))
+            self.delete(key)
             return
         placeholder = leases.pop(key)
+        seconds = lifetimes.seconds_to_live(self._region, key)
         is_kept = False
-        try:
-            if placeholder is not None:
-                counters.count(self._region.name, counters.ROUND_TRIPS)
+        if placeholder is not None:
+            counters.count(self._region.name, counters.ROUND_TRIPS)
+            with contextlib.suppress(stores.Unavailable):
                 is_kept = self._store.replace(
                     key, placeholder, stored, seconds
                 )
-        except stores.Unavailable:
-            is_kept = False
-        request_values.put(key, (stored, is_kept))
         self._note(key, stored, metadata, is_kept)
-
-    def _is_over(self, key: str, metadata: Mapping) -> bool:
-        return (
-            metadata.get('v') == _PLACEHOLDER
-            or self._until(key, metadata) <= time.time()
-        )
 
     def _until(self, key: str, metadata: Mapping) -> float:
         """When a value expires, in seconds since the epoch."""
-        if not math.isfinite(metadata['ct']):
+        made_at = metadata['ct']
+        if metadata.get('v') == _PLACEHOLDER or not math.isfinite(made_at):
             return 0
         seconds = lifetimes.seconds_of(self._region, key)
-        return math.inf if seconds is None else metadata['ct'] + seconds
+        return math.inf if seconds is None else made_at + seconds
 
 
 def _is_placeholder(metadata: Mapping) -> bool:
@@ -237,8 +240,7 @@ def attach(region: dogpile_region.CacheRegion, manager: Any) -> Any:
 
     :param region: the region, just configured
     :param manager: a :class:`keystone.common.cache.RegionInvalidationManager`
-    :returns: the :class:`keystone.common.cache.regions.Manager` to replace it
+    :returns: the :class:`Manager` to replace it
     """
-    ours = regions.Manager(manager)
-    region.wrap(Proxy(region, ours))
-    return ours
+    region.wrap(Proxy(region))
+    return Manager(manager)

@@ -280,10 +280,6 @@ def unpack(region: dogpile_region.CacheRegion, stored: bytes) -> Any:
 
 _ids: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
-# Regions that other releases need to be invalidated along with a region: they
-# cache in the token region whether a token is revoked.
-_ALONG = {'revoke': ('tokens',)}
-
 #: Names of regions in which only stock nodes cache values. The base id changes
 #: only when a stock node invalidates such a region.
 OF_STOCK: set[str] = set()
@@ -294,35 +290,3 @@ def ids_of(region: dogpile_region.CacheRegion) -> Ids:
     if region not in _ids:
         _ids[region] = Ids(region)
     return _ids[region]
-
-
-class Manager:
-    """The id of one region, replacing upstream's manager.
-
-    :param manager: a :class:`keystone.common.cache.RegionInvalidationManager`
-    """
-
-    def __init__(self, manager: Any) -> None:
-        self.is_region_key = manager.is_region_key
-        self.ids = ids_of(manager._invalidation_region)
-        self.name = manager._region_key.removeprefix(PREFIX)
-        self._region_key = manager._region_key
-
-    @property
-    def region_id(self) -> bytes:
-        """The current id."""
-        region_id = self.ids.read(self.name)
-        is_whole = self.name in OF_STOCK
-        return region_id if is_whole else base_of(region_id)
-
-    def invalidate_region(self) -> bytes:
-        """Give the region a new id, and return it."""
-        region_id = self._invalidate(self.name, id_tag.of(self))
-        for name in _ALONG.get(self.name, ()):
-            self._invalidate(name)
-        return region_id
-
-    def _invalidate(self, name: str, note: bytes = b'') -> bytes:
-        if name in OF_STOCK:
-            return self.ids.write_keeping_base(name)
-        return self.ids.write(name, note)

@@ -63,11 +63,12 @@ class Worker:
 
     def stored(self, _):
         manager = self._region.region_invalidator._region_manager
+        ids = manager.ids
         try:
-            (found,) = manager.ids.store.get_many([manager.key])
+            (found,) = ids.store.get_many([ids.key(manager.name)])
         except stores.Unavailable:
             return None
-        if manager.ids.parse(found) is None:
+        if ids.parse(found) is None:
             return None
         if found not in self._known:
             self._known.append(found)
