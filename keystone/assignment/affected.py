@@ -117,10 +117,13 @@ def drop(
     group_id: str | None = None,
 ) -> None:
     """Invalidate values computed for a user, or for the members of a group."""
-    if user_id:
-        _drop(region, lambda: [user_id])
-    elif group_id:
-        _drop(region, lambda: _with_members(group_id))
+
+    def names() -> list[str] | None:
+        actor_ids = [user_id] if user_id else _with_members(group_id)
+        return actor_ids and _names_of(actor_ids)
+
+    if user_id or group_id:
+        after_write.invalidate(_Part(_manager(region), names))
     else:
         region.invalidate()
 
@@ -167,17 +170,6 @@ def _with_members(group_id: str) -> list[str] | None:
         # The change may have taken place nevertheless.
         return None
     return [group_id, *found] if len(found) <= _LARGEST_GROUP else None
-
-
-def _drop(
-    region: dogpile_region.CacheRegion,
-    list_actors: Callable[[], list[str] | None],
-) -> None:
-    def names() -> list[str] | None:
-        actor_ids = list_actors()
-        return actor_ids and _names_of(actor_ids)
-
-    after_write.invalidate(_Part(_manager(region), names))
 
 
 def _manager(region: dogpile_region.CacheRegion) -> Any:
