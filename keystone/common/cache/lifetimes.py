@@ -76,26 +76,26 @@ def get_memoization_decorator(conf, region, group, expiration_group=None):
     def memoize(function):
         memoized = cached(facts.apart(function))
         memoized.original = function
-        delete = memoized.invalidate
-
-        def invalidate(*args):
-            delete(*args)
-            # A database may find the id of a change in another letter case.
-            lower = tuple(map(_lower, args))
-            if lower != args:
-                delete(*lower)
-
-        def set_(_value, *args):
-            # Another change may have followed the one that sets this value.
-            invalidate(*args)
-
-        memoized.invalidate = invalidate
-        memoized.set = set_
+        _delete_only(memoized)
         return memoized
 
-    memoize.should_cache = plain.should_cache
-    memoize.get_expiration_time = plain.get_expiration_time
     return memoize
+
+
+def _delete_only(memoized):
+    """Have a memoized function delete values where it would set them."""
+    delete = memoized.invalidate
+
+    def invalidate(*args):
+        delete(*args)
+        # A database may find the id of a change in another letter case.
+        lower = tuple(map(_lower, args))
+        if lower != args:
+            delete(*lower)
+
+    memoized.invalidate = invalidate
+    # Another change may have followed the one that sets this value.
+    memoized.set = lambda _value, *args: invalidate(*args)
 
 
 def _lower(argument):
