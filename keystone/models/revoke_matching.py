@@ -11,6 +11,7 @@ missing values are treated as None. Times are naive UTC datetimes.
 """
 
 import functools
+import operator
 
 from oslo_log import log
 
@@ -80,21 +81,29 @@ CANDIDATES = {
 }
 
 
+# There is no column for the domain scope.
+_COLUMNS = tuple(name for name in CANDIDATES if name != 'domain_scope_id')
+_values_of = operator.attrgetter(*_COLUMNS)
+
+
 def named(event):
     """List the attributes of an event.
 
     A domain with an expiry refers to the domain scope of one token, and is
     listed as ``domain_scope_id`` instead of ``domain_id``.
 
-    :param event: a RevokeEvent
-    :returns: iterator over (key of :data:`CANDIDATES`, value)
+    :param event: a RevokeEvent, or a row of the table
+    :returns: tuple of (key of :data:`CANDIDATES`, value), in that order
     """
-    for name in CANDIDATES:
-        value = getattr(event, name)
-        if name == 'domain_id' and event.domain_scope_id is not None:
-            continue
-        if value is not None:
-            yield name, value
+    values = dict(zip(_COLUMNS, _values_of(event)))
+    if values['expires_at'] is not None:
+        values['expires_at'] = _whole_seconds(values['expires_at'])
+        values['domain_scope_id'] = values.pop('domain_id')
+    return tuple(
+        (name, values[name])
+        for name in CANDIDATES
+        if values.get(name) is not None
+    )
 
 
 # A warning per check would flood the log.
@@ -116,13 +125,12 @@ def matches(event, token_values):
     :returns: True if the event revokes the token
     :raises KeyError: if the values lack ``issued_at``
     """
-    blank = True
-    for name, value in named(event):
+    attributes = named(event)
+    for name, value in attributes:
         if value not in CANDIDATES[name](token_values):
             return False
-        blank = False
     if event.issued_before < _whole_seconds(token_values['issued_at']):
         return False
-    if blank:
+    if not attributes:
         warn_of_blank_event(event.issued_before)
     return True

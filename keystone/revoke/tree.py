@@ -31,9 +31,6 @@ Memory
 
 import datetime
 import heapq
-import operator
-
-from oslo_utils import timeutils
 
 from keystone.models import revoke_matching
 from keystone.revoke import audit_ids
@@ -43,10 +40,6 @@ ATTRIBUTES = tuple(revoke_matching.CANDIDATES)
 
 # The last one: a token has several.
 _ROLE = 'role_id'
-
-# There is no separate column for the scope.
-_COLUMNS = tuple(name for name in ATTRIBUTES if name != 'domain_scope_id')
-_values_of = operator.attrgetter(*_COLUMNS)
 
 # Times are relative to the earliest datetime, so that none is negative and
 # each takes less than 60 bits, even in microseconds.
@@ -73,8 +66,6 @@ _LARGE = 65536
 
 
 def _since_epoch(when, unit):
-    if when.tzinfo is not None:
-        when = timeutils.normalize_time(when)
     return (when - _EPOCH) // unit
 
 
@@ -236,14 +227,13 @@ class RevocationTree:
         """Add an event; adding it again has no effect.
 
         :param event: an object with the columns of ``revocation_event`` as
-            attributes: ids are str or None, ``expires_at`` is a datetime or
-            None, ``issued_before`` and ``revoked_at`` are datetimes. A
-            datetime without time zone is UTC. ``domain_scope_id`` may be
-            missing, since ``domain_id`` with ``expires_at`` means the same.
-        :raises AttributeError: if another attribute or a time is missing;
-            the tree stays as it was.
+            attributes: ids are str or None, ``expires_at`` is a naive UTC
+            datetime or None, ``issued_before`` and ``revoked_at`` are naive
+            UTC datetimes
+        :raises AttributeError: if an attribute is missing; the tree stays as
+            it was
         """
-        edges = _edges_of(event)
+        edges = revoke_matching.named(event)
         issued_before = _since_epoch(event.issued_before, _SECOND)
         revoked_at = _since_epoch(event.revoked_at, _MICROSECOND)
         if len(edges) == 1 and edges[0][0] in self._ids:
@@ -271,7 +261,7 @@ class RevocationTree:
 
         The cost depends on the number of removed events only.
 
-        :param cutoff: a datetime; without time zone it is UTC.
+        :param cutoff: naive UTC datetime
         :returns: number of distinct events removed.
         """
         cutoff = _since_epoch(cutoff, _MICROSECOND)
@@ -391,26 +381,6 @@ class RevocationTree:
             node.remove(attribute, value)
             if node.end != _NO_END or node.has_edges():
                 return
-
-
-def _edges_of(event):
-    """The attributes that an event sets, with their values, in order."""
-    values = dict(zip(_COLUMNS, _values_of(event), strict=True))
-    domain_scope_id = getattr(event, 'domain_scope_id', None)
-    expires_at = values['expires_at']
-    if expires_at is not None:
-        expires_at = timeutils.normalize_time(expires_at)
-        values['expires_at'] = expires_at.replace(microsecond=0)
-        if domain_scope_id is None:
-            domain_scope_id = values['domain_id']
-    if domain_scope_id is not None:
-        values['domain_id'] = None
-        values['domain_scope_id'] = domain_scope_id
-    return tuple(
-        (attribute, values[attribute])
-        for attribute in ATTRIBUTES
-        if values.get(attribute) is not None
-    )
 
 
 def _later(one, other):

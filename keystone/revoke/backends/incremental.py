@@ -184,8 +184,6 @@ class SQLRead(IncrementalRead):
         """Query of all events."""
         table = self._table
         columns = [table.c[name] for name in ('id', *revoke_model.REVOKE_KEYS)]
-        # Accessing a missing attribute of a row costs more than sending it.
-        columns.append(sqlalchemy.null().label('domain_scope_id'))
         return sqlalchemy.select(*columns)
 
     @contextlib.contextmanager

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import datetime
 import random
-
 
 from keystone.models import revoke_model
 from keystone.revoke import tree
@@ -96,17 +94,6 @@ class AttributeTests(unit.BaseTestCase):
         late = seconds(0).replace(microsecond=999_999)
         self.assertRevokes(event, token(user_id='a', issued_at=late))
         self.assertSpares(event, token(user_id='a', issued_at=seconds(1)))
-
-    def test_time_zones_are_converted(self):
-        zone = datetime.timezone(datetime.timedelta(hours=2))
-        event = Row(
-            user_id='a',
-            expires_at=seconds(60 + 7200).replace(tzinfo=zone),
-            issued_before=seconds(7200).replace(tzinfo=zone),
-        )
-        values = {'user_id': 'a', 'expires_at': seconds(60)}
-        self.assertRevokes(event, token(**values))
-        self.assertSpares(event, token(**values, issued_at=seconds(1)))
 
     def test_every_attribute_has_to_match(self):
         event = Row(user_id='a', project_id='b', trust_id='c')
