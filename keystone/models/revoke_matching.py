@@ -106,6 +106,31 @@ def named(event):
     )
 
 
+def spellings(event):
+    """List the attributes of an event, in each form that may be meant.
+
+    Keystone generates ids in lower case. MySQL and MariaDB also find a user or
+    project by an id in upper case or with trailing blanks, which the event
+    then has.
+
+    :param event: a RevokeEvent, or a row of the table
+    :returns: list of one or two results of :func:`named`
+    """
+    exact = named(event)
+    if event.user_id is None and event.project_id is None:
+        return [exact]
+    plain = tuple(
+        (
+            name,
+            value.rstrip(' ').lower()
+            if name in ('user_id', 'project_id')
+            else value,
+        )
+        for name, value in exact
+    )
+    return [exact] if plain == exact else [exact, plain]
+
+
 # A warning per check would flood the log.
 @functools.lru_cache(maxsize=16)
 def warn_of_blank_event(issued_before):
@@ -125,12 +150,17 @@ def matches(event, token_values):
     :returns: True if the event revokes the token
     :raises KeyError: if the values lack ``issued_at``
     """
-    attributes = named(event)
-    for name, value in attributes:
-        if value not in CANDIDATES[name](token_values):
-            return False
+    found = spellings(event)
+    if not any(_match(attributes, token_values) for attributes in found):
+        return False
     if event.issued_before < _whole_seconds(token_values['issued_at']):
         return False
-    if not attributes:
+    if not any(found):
         warn_of_blank_event(event.issued_before)
     return True
+
+
+def _match(attributes, token_values):
+    return all(
+        value in CANDIDATES[name](token_values) for name, value in attributes
+    )

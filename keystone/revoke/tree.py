@@ -233,9 +233,15 @@ class RevocationTree:
         :raises AttributeError: if an attribute is missing; the tree stays as
             it was
         """
-        edges = revoke_matching.named(event)
+        found = revoke_matching.spellings(event)
         issued_before = _since_epoch(event.issued_before, _SECOND)
         revoked_at = _since_epoch(event.revoked_at, _MICROSECOND)
+        for edges in found:
+            self._add(edges, issued_before, revoked_at)
+        if not any(found):
+            revoke_matching.warn_of_blank_event(event.issued_before)
+
+    def _add(self, edges, issued_before, revoked_at):
         if len(edges) == 1 and edges[0][0] in self._ids:
             attribute, value = edges[0]
             # A fraction of a second is rounded up: it expires later.
@@ -253,8 +259,6 @@ class RevocationTree:
             kind = self._kinds[attributes] = _Kind(attributes)
         kind.count += 1
         kind.calendar.file(kind.entry(edges), revoked_at // _PER_SECOND)
-        if not edges:
-            revoke_matching.warn_of_blank_event(event.issued_before)
 
     def expire(self, cutoff):
         """Remove the events that were last revoked before a time.

@@ -263,6 +263,19 @@ class MariaDBReplicaTestCase(_ReplicaTests, base.WorkerTestCase):
     kind = mariadb.MariaDB
     restart_identity = ''
 
+    def test_id_by_which_the_database_finds_another_spelling(self):
+        one, other = self.workers()
+        asking = self.worker(
+            self.url, self.cache.address, max_events_in_memory=0
+        )
+        for name in ('user_id', 'project_id'):
+            for blanks in ('', '  '):
+                given = uuid.uuid4().hex
+                one.revoke(**{name: given.upper() + blanks})
+                for worker in (one, other, asking):
+                    self.assertRevoked(worker, **{name: given})
+                    self.assertValid(worker, **{name: given[:-1]})
+
 
 class PostgreSQLReplicaTestCase(_ReplicaTests, base.WorkerTestCase):
     kind = postgresql.PostgreSQL

@@ -89,6 +89,25 @@ class MatchingTests(unit.BaseTestCase):
                 self.assertNoMatch(both, token_values(**{**met, name: 'z'}))
                 self.assertNoMatch(both, token_values(**{**met, name: None}))
 
+    def test_id_by_which_a_database_finds_another_spelling(self):
+        alternatives = [
+            (attribute, key)
+            for attribute, key in ALTERNATIVES
+            if attribute in ('user_id', 'project_id')
+        ]
+        for attribute, key in alternatives:
+            for spelling in ('ABC', 'abc ', 'Abc  '):
+                named = event(**{attribute: spelling})
+                self.assertMatch(named, token_values(**{key: 'abc'}))
+                self.assertMatch(named, token_values(**{key: spelling}))
+                self.assertNoMatch(named, token_values(**{key: 'abd'}))
+            self.assertNoMatch(
+                event(**{attribute: 'abc'}), token_values(**{key: 'ABC'})
+            )
+
+    def test_audit_id_has_one_spelling(self):
+        self.assertNoMatch(event(audit_id='A'), token_values(audit_id='a'))
+
     def test_chain_meets_its_root(self):
         chain = event(audit_chain_id='root')
         self.assertMatch(chain, token_values(audit_id='root'))

@@ -38,6 +38,17 @@ class AttributeTests(unit.BaseTestCase):
             self.assertSpares(event, token(**{name: 'b'}))
             self.assertSpares(event, token())
 
+    def test_id_by_which_a_database_finds_another_spelling(self):
+        for spelling in ('ABC', 'abc ', 'Abc  '):
+            event = Row(user_id=spelling, project_id='P', audit_id='A')
+            for ids in (('abc', 'p'), (spelling, 'P')):
+                values = dict(zip(('user_id', 'project_id'), ids))
+                self.assertRevokes(event, token(**values, audit_id='A'))
+                self.assertSpares(event, token(**values, audit_id='a'))
+            self.assertSpares(
+                event, token(user_id='abd', project_id='p', audit_id='A')
+            )
+
     def test_user_is_met_as_trustor_and_trustee(self):
         for name in ('trustor_id', 'trustee_id'):
             values = token(user_id='b', **{name: 'a'})
