@@ -10,6 +10,7 @@ import threading
 import time
 import weakref
 
+from oslo_context import context as oslo_context
 from oslo_db import exception as db_exception
 from oslo_log import log
 
@@ -84,6 +85,8 @@ class BackgroundSync:
         replica = self._replica()
         if replica is None:
             return None
+        # What is read from the cache may be kept in the thread's context.
+        oslo_context.RequestContext(overwrite=True)
         try:
             with counters.counting():
                 return replica.refresh()

@@ -5,10 +5,13 @@ import queue
 from unittest import mock
 import weakref
 
+from dogpile.cache import region as dogpile_region
 import fixtures
 from oslo_db import exception as db_exception
 from oslo_log import log
 
+from keystone.common import cache
+from keystone.common.cache import _context_cache
 from keystone.common.cache import counters
 from keystone.revoke import background
 from keystone.tests.unit.revoke import replica_base
@@ -165,6 +168,27 @@ class BackgroundSyncTests(replica_base.ReplicaTestCase):
         statements = self.statements()
         self.assertRevoked(self.events, user_id='a')
         self.assertEqual([], statements)
+
+    def test_stamp_is_read_each_time(self):
+        region = dogpile_region.make_region()
+        region.configure('dogpile.cache.memory')
+        region.wrap(_context_cache._ResponseCacheProxy)
+        manager = cache.RegionInvalidationManager(region, 'revoke')
+        stamps = []
+
+        def read():
+            stamps.append(manager.region_id)
+            return stamps[-1]
+
+        self.events._stamp.read = read
+        self.assertValid(self.events, user_id='a')
+        self.waiting.get(timeout=60)
+        for _ in range(2):
+            manager.invalidate_region()
+            self.clock.tick(5)
+            self.pauses.put(None)
+            self.waiting.get(timeout=60)
+            self.assertEqual(manager.region_id, stamps[-1])
 
     def test_counters(self):
         reports = queue.Queue()
