@@ -101,7 +101,7 @@ class EventReplica:
         # As of the last sync, since reading options is slow.
         self._bound = 0
         self._begun = 0
-        # Number and error of the last sync that failed.
+        # Number and message of the last sync that failed.
         self._failed = (0, None)
         self._counted_at = None
         self._looked_at = None
@@ -182,7 +182,7 @@ class EventReplica:
                 failed, error = self._failed
                 if failed > begun:
                     # Do not wait for the database once more.
-                    raise db_exception.DBError(error) from error
+                    raise db_exception.DBError(error)
                 view = self._sync(view, stamp)
             if view is None:
                 raise NotInMemory
@@ -250,7 +250,8 @@ class EventReplica:
             # An event may be missing, even if the copy has the named row:
             # another one may have been announced before it.
             counters.count(table_copy.CACHE, 'failed')
-            self._failed = (self._begun, error)
+            # The exception itself would keep the whole request.
+            self._failed = (self._begun, str(error))
             raise
 
     def _try_sync(self, view, stamp):

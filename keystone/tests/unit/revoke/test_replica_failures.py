@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import gc
+import weakref
+
 from oslo_db import exception as db_exception
 
 from keystone.revoke.backends import sql as revoke_sql
@@ -100,6 +103,22 @@ class FailureTests(replica_base.ReplicaTestCase):
         self.assertFailsAtOnce(events)
 
         self.assertRevoked(events, user_id='a')
+
+    def test_failure_keeps_nothing_of_the_request(self):
+        class Request:
+            pass
+
+        def check(request):
+            self.assertFails(self.events, user_id='a')
+            return weakref.ref(request)
+
+        self.take_away()
+        self.events = self.replica()
+        request = check(Request())
+        self.bring_back()
+        gc.collect()
+
+        self.assertIsNone(request())
 
     def test_load_that_fails_half_way_loses_nothing(self):
         class HalfWay(revoke_sql.Revoke):
