@@ -8,18 +8,15 @@ the stamp in the shared cache is the one of the last sync, and no more than
 ``[revoke] sync_interval`` seconds have passed since. While there are checks, a
 thread synchronizes it twice per interval, so that few checks have to.
 
-A table with many rows is loaded in the background, and one with too many is
-not loaded: meanwhile, the database is queried for each token.
+While the table is not in memory, the database is queried for each token.
 """
 
 import collections
-import datetime
 import threading
 import time
 
 from oslo_db import exception as db_exception
 from oslo_log import log
-from oslo_utils import timeutils
 
 from keystone.common import after_fork
 from keystone.common.cache import counters
@@ -27,43 +24,24 @@ import keystone.conf
 from keystone.models import revoke_model
 from keystone.revoke.backends import incremental
 from keystone.revoke import background
+from keystone.revoke import loading
 from keystone.revoke import stamp as stamps
 from keystone.revoke import table_copy
 
 CONF = keystone.conf.CONF
 LOG = log.getLogger(__name__)
 
-# Seconds by which the wall clock may differ from the monotonic one before the
-# table is loaded again.
-_STEP = 60
-
-# Seconds between two counts of recent rows, at least, if each check queries.
-_COUNT = 1
-
-# Maximum number of rows loaded within a check.
-_AT_ONCE = 10_000
-
-# Seconds until a table that had too many rows, or could not be loaded, is
-# checked again, and the share of the limit that it must be down to.
-_LOOK_AGAIN = 60
-_ENOUGH = 0.9
+# Seconds between two searches for late rows, if each check queries.
+_PAUSE = 1
 
 # Seconds without a check after which the copy is not synchronized any more.
 _IDLE = 300
-
-# Epoch of the wall clock.
-_EPOCH = datetime.datetime(1970, 1, 1)
-_FOREVER = datetime.datetime(9999, 12, 31)
 
 # State of the last sync: stamp, time and number of local writes at its start,
 # and its sequence number.
 _View = collections.namedtuple(
     '_View', ('copy', 'stamp', 'synced_at', 'written', 'number')
 )
-
-
-class NotInMemory(Exception):
-    """The copy is being loaded, or the table has too many rows for it."""
 
 
 class EventReplica:
@@ -81,41 +59,32 @@ class EventReplica:
 
     def __init__(self, driver, stamp, clock=time.monotonic):
         self.driver = driver
-        #: callable, called after a check had to synchronize the copy
-        self.on_sync = None
+        #: synchronizes the copy between checks
+        self.background = background.BackgroundSync(self)
         self._stamp = stamp
         self._clock = clock
         self._written = 0
         after_fork.call_now_too(self._forget)
 
     def _forget(self):
+        #: decides whether the table is loaded
+        self.loader = loading.Loader(self.driver, self._reload, self._clock)
         self._sync_lock = threading.Lock()
-        self._reload_lock = threading.Lock()
         self._view = None
         self._used_at = 0
-        # The thread that loads the table, or None.
-        self._loader = None
-        # Time until which checks do not try to load the table, or None.
-        self._rests_until = None
-        self._is_crowded = False
         # As of the last sync, since reading options is slow.
         self._bound = 0
         self._begun = 0
         # Number and message of the last sync that failed.
         self._failed = (0, None)
-        self._counted_at = None
-        self._looked_at = None
-        # By how much the wall clock is ahead of the monotonic one.
-        self._ahead = None
         # (row not found in the database, since when), or None
         self._missing = None
 
     @property
     def bound(self):
         """Seconds that the copy may be used without a query."""
-        if self._stamp.is_shared:
-            return CONF.revoke.sync_interval
-        return 0  # revocations by others are not announced
+        # Otherwise, revocations by others are not announced.
+        return CONF.revoke.sync_interval if self._stamp.is_shared else 0
 
     def is_revoked(self, token):
         """Whether an event of the table revokes a token.
@@ -130,14 +99,12 @@ class EventReplica:
 
     def is_revoked_under(self, stamp, token):
         """The same, with a stamp that was read before the call."""
-        try:
-            events = self.sync(stamp)
-        except NotInMemory:
+        view = self.view_in_step(stamp) or self._next_view(stamp)
+        if view is None:
             counters.count(table_copy.CACHE, 'queried')
-            return revoke_model.is_revoked(
-                self.driver.read_matching(token), token
-            )
-        return events.is_revoked(token)
+            events = self.driver.read_matching(token)
+            return revoke_model.is_revoked(events, token)
+        return view.copy.tree.is_revoked(token)
 
     def view_in_step(self, stamp):
         """The events, if they are up to date without a query.
@@ -162,35 +129,6 @@ class EventReplica:
             return view
         return None
 
-    def sync(self, stamp):
-        """The up-to-date events, after a query if needed.
-
-        :param stamp: a stamp that was read before the call
-        :returns: a :class:`~keystone.revoke.tree.RevocationTree`
-        :raises NotInMemory: the database must be queried for each token
-        :raises oslo_db.exception.DBError: a query is needed, and fails
-        """
-        # A sync that starts from now on includes the events of this stamp.
-        begun = self._begun
-        view = self.view_in_step(stamp)
-        if view is not None:
-            return view.copy.tree
-        self._used_at = self._clock()
-        with self._sync_lock:
-            view = self._view
-            if view is None or view.number <= begun:
-                failed, error = self._failed
-                if failed > begun:
-                    # Do not wait for the database once more.
-                    raise db_exception.DBError(error)
-                view = self._sync(view, stamp)
-            if view is None:
-                raise NotInMemory
-            if self._bound and self.on_sync is not None:
-                self.on_sync()
-        self._recount()
-        return (self._view or view).copy.tree
-
     def refresh(self):
         """Synchronize the copy if half of the bound is over.
 
@@ -205,10 +143,7 @@ class EventReplica:
         stamp = self._stamp.read()
         with self._sync_lock:
             view = self._view
-            if (
-                view is not None
-                and self._clock() >= view.synced_at + bound / 2
-            ):
+            if view and self._clock() >= view.synced_at + bound / 2:
                 view = self._sync(view, stamp)
         if view is None:
             return None
@@ -242,10 +177,30 @@ class EventReplica:
             'age': self._clock() - view.synced_at,
         }
 
+    def _next_view(self, stamp):
+        """The view after a query; None if the table is not in memory."""
+        # A sync that starts from now on includes the events of this stamp.
+        begun = self._begun
+        self._used_at = self._clock()
+        with self._sync_lock:
+            view = self._view
+            if view is None or view.number <= begun:
+                failed, message = self._failed
+                if failed > begun:
+                    # Do not wait for the database once more.
+                    raise db_exception.DBError(message)
+                view = self._sync(view, stamp)
+            if view is None:
+                return None
+            if self._bound:
+                self.background.start()
+        self._recount()
+        return self._view or view
+
     def _sync(self, view, stamp):
         self._begun += 1
         try:
-            return self._try_sync(view, stamp)
+            self._view = self._try_sync(view, stamp)
         except Exception as error:
             # An event may be missing, even if the copy has the named row:
             # another one may have been announced before it.
@@ -253,187 +208,97 @@ class EventReplica:
             # The exception itself would keep the whole request.
             self._failed = (self._begun, str(error))
             raise
+        return self._view
 
     def _try_sync(self, view, stamp):
-        if view is None and not self._may_load():
-            return None
         self._bound = self.bound
-        began = _View(
-            view and view.copy, stamp, self._clock(), self._written,
-            self._begun,
-        )  # fmt: skip
-        changed = view is None or view.stamp != stamp or stamp is None
-        row = self._stamp.row_of(stamp) if changed else None
-        began = self._read(began, row)
-        self._view = None if self._are_too_many(len(began.copy)) else began
-        return began
-
-    @incremental.retry_read
-    def _may_load(self):
-        """Whether the table is small enough to be loaded by a check."""
-        if self._loader is not None or (
-            self._rests_until is not None and self._clock() < self._rests_until
-        ):
-            return False
-        rows = self.driver.count_events(table_copy.oldest(), _FOREVER)
-        if self._are_too_many(rows):
-            return False
-        if rows <= _AT_ONCE:
-            return True
-        self._load_apart()
-        return False
-
-    def _are_too_many(self, rows):
-        """Whether the number of rows exceeds the limit."""
-        bound = CONF.revoke.max_events_in_memory
-        most = bound * _ENOUGH if self._is_crowded else bound
-        if rows <= most:
-            self._is_crowded = False
-            return False
-        if not self._is_crowded:
-            LOG.warning(
-                'Number of revocation events (%(rows)d) exceeds [revoke] '
-                'max_events_in_memory (%(bound)d). Querying the database for '
-                'each token.',
-                {'rows': rows, 'bound': bound},
-            )
-        self._is_crowded = True
-        self._rest()
-        return True
-
-    def _rest(self):
-        self._rests_until = self._clock() + _LOOK_AGAIN
-
-    @incremental.retry_read
-    def _read(self, began, row):
-        """Read new events.
-
-        :returns: a view that includes them
-        """
-        copy, ahead = began.copy, self._ahead_now()
-        if copy is None or abs(ahead - self._ahead) > _STEP:
-            LOG.info('Loading revocation events into memory.')
-            copy = copy or table_copy.TableCopy(self.driver, self._clock)
-            settled = copy.load() or row is None or copy.has(row)
-            self._ahead = ahead
-            self._counted_at = self._looked_at = began.synced_at
-            if not settled:
-                settled = copy.sync(row)
-        else:
-            settled = self._catch_up(copy, began.synced_at, row)
-        if not self._is_over(settled, row):
+        if view is not None and view.copy.is_outdated:
+            view = None
+        is_new = view is None or view.stamp != stamp
+        row = self._stamp.row_of(stamp) if is_new else None
+        now, written = self._clock(), self._written
+        copy, is_found = self._read(view and view.copy, row, now)
+        if copy is None or not self.loader.has_room(len(copy)):
+            return None
+        if not self._is_over(is_found, row):
             # No stamp equals this one, so the next check looks for the row.
-            began = began._replace(stamp=object())
-        return began._replace(copy=copy)
+            stamp = object()
+        return _View(copy, stamp, now, written, self._begun)
 
-    def _ahead_now(self):
-        wall = (timeutils.utcnow() - _EPOCH).total_seconds()
-        return wall - self._clock()
+    @incremental.retry_read
+    def _read(self, copy, row, now):
+        """Read new events into a copy, or all into a new one.
 
-    def _catch_up(self, copy, now, row):
-        """Read new rows, and periodically those committed late."""
-        if now - self._looked_at < (self.bound / 2 or _COUNT):
-            return copy.sync(row)
-        since = copy.recent()
-        theirs = self.driver.count_events(since, _FOREVER)
-        settled = copy.sync(row)
-        if copy.count(since) < theirs:
-            copy.read_again(since)
-        self._looked_at = now
-        return settled
+        :returns: the copy, or None if the table is not to be loaded; whether
+            the row was found
+        """
+        if copy is None:
+            if not self.loader.may_load():
+                return None, True
+            copy = table_copy.TableCopy(self.driver, self._clock)
+            is_found = copy.load(row) or copy.sync(row)
+        elif now - copy.looked_at < (self._bound / 2 or _PAUSE):
+            return copy, copy.sync(row)
+        else:
+            is_found = copy.sync(row, late=True)
+        copy.looked_at = now
+        return copy, is_found
 
-    def _is_over(self, settled, row):
+    def _is_over(self, is_found, row):
         """Whether the row named by a stamp was found, or is overdue."""
-        if settled:
+        if is_found:
             self._missing = None
             return True
         now = self._clock()
         if self._missing is None or self._missing[0] != row:
             self._missing = (row, now)
-        if now - self._missing[1] < self.bound:
+        if now - self._missing[1] < self._bound:
             return False
         LOG.warning(
             'Revocation event %(id)d not found within %(bound)d seconds. '
             'It was deleted or never committed.',
-            {'id': row.id, 'bound': self.bound},
+            {'id': row.id, 'bound': self._bound},
         )
         return True
 
     def _recount(self):
         """Reload the table if its number of rows does not match."""
+        view, now = self._view, self._clock()
         interval = CONF.revoke.recount_interval
-        now = self._clock()
-        if not interval or 0 <= now - self._counted_at < interval:
+        if view is None or not interval:
             return
-        if not self._reload_lock.acquire(blocking=False):
+        copy = view.copy
+        if 0 <= now - copy.counted_at < interval:
             return
+        copy.counted_at = now
         try:
-            self._counted_at = now
             with self._sync_lock:
-                if self._view is None:
-                    return
-                copy = self._view.copy
-                since, before, ours = copy.settled()
-            theirs = self.driver.count_events(since, before)
+                *span, ours = copy.settled()
+            theirs = self.driver.count_events(*span)
             if theirs != ours:
                 LOG.info(
                     'Reloading revocation events: the database has %(theirs)d '
                     'settled events, memory has %(ours)s.',
                     {'theirs': theirs, 'ours': ours},
                 )
-                if len(copy) > _AT_ONCE:
-                    self._load_apart()
-                else:
+                if not self.loader.load_apart(len(copy)):
                     self._reload()
         except Exception as error:
             counters.count(table_copy.CACHE, 'failed')
             LOG.warning('Failed to count revocation events: %s', error)
-        finally:
-            self._reload_lock.release()
-
-    def _load_apart(self):
-        if self._loader is not None:
-            return
-        self._loader = threading.Thread(
-            target=self._load, name='revocation-events', daemon=True
-        )
-        try:
-            self._loader.start()
-        except RuntimeError as error:
-            self._cannot_load(error)
-
-    def _load(self):
-        with counters.counting():
-            try:
-                self._reload()
-            except Exception as error:
-                self._cannot_load(error)
-            else:
-                self._loader = None
-
-    def _cannot_load(self, error):
-        counters.count(table_copy.CACHE, 'failed')
-        LOG.warning('Failed to load revocation events: %s', error)
-        self._rest()
-        self._loader = None
 
     @incremental.retry_read
     def _reload(self):
-        ahead = self._ahead_now()
+        """Load the table, while the current copy is still synchronized."""
         copy = table_copy.TableCopy(self.driver, self._clock)
-        # The current copy, if any, is still synchronized meanwhile.
         copy.load()
         with self._sync_lock:
             self._begun += 1
+            now, written = self._clock(), self._written
+            copy.sync()
             # No stamp equals this one, so the next check looks again for the
             # row of the stamp, which a lagging database may have missed.
-            view = _View(
-                copy, object(), self._clock(), self._written, self._begun
-            )
-            copy.sync()
-            self._ahead = ahead
-            self._counted_at = self._looked_at = view.synced_at
-            self._view = view
+            self._view = _View(copy, object(), now, written, self._begun)
 
 
 class TokenCheck:
@@ -499,7 +364,6 @@ class TokenCheck:
                 replica = self._replica
                 if replica is None or replica.driver is not driver:
                     replica = EventReplica(driver, self._stamp)
-                    replica.on_sync = background.BackgroundSync(replica).start
                     self._replica = replica
         return replica
 

@@ -23,8 +23,15 @@ LOG = log.getLogger(__name__)
 #: Name in the counters.
 CACHE = 'revocation events'
 
+#: Later than all events.
+FOREVER = datetime.datetime(9999, 12, 31)
+
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MINUTE = datetime.timedelta(minutes=1)
+
+# Seconds by which the wall clock may differ from the monotonic one before the
+# table is loaded again.
+_STEP = 60
 
 # Maximum clock skew between Keystone hosts.
 _SKEW = datetime.timedelta(hours=1)
@@ -34,8 +41,6 @@ _RECENT = 2 * _SKEW
 
 # By how much the clock of a host that deletes rows is usually ahead, at most.
 _DIFFERENCE = 2 * _MINUTE
-
-_PROGRESS = 100_000
 
 _values_of = operator.attrgetter('id', *revoke_model.REVOKE_KEYS)
 
@@ -58,6 +63,7 @@ class TableCopy:
 
     def __init__(self, driver, clock=time.monotonic):
         self._driver = driver
+        self._clock = clock
         #: a :class:`~keystone.revoke.tree.RevocationTree`
         self.tree = tree.RevocationTree()
         self._seen = seen_ids.SeenIds(clock)
@@ -65,49 +71,52 @@ class TableCopy:
         self._newest = None
         # {minute: number of rows recorded in it}
         self._rows = collections.Counter()
-        self._total = 0
         self._has_deleted = False
+        self._ahead = self._ahead_now()
+        #: when late rows were last looked for, and all rows counted
+        self.looked_at = self.counted_at = clock()
 
     def __len__(self):
         """The number of rows, including those with equal attributes."""
-        return self._total
+        return self._rows.total()
 
-    def load(self):
+    @property
+    def is_outdated(self):
+        """Whether the wall clock was changed.
+
+        Events may then have been dropped according to a wrong time, so that
+        the table must be loaded into a new copy.
+        """
+        return abs(self._ahead_now() - self._ahead) > _STEP
+
+    def load(self, row=None):
         """Read the whole table.
 
-        :returns: True if the read was causal
+        :param row: a :class:`~keystone.revoke.stamp.Row` to look for
+        :returns: as of :meth:`sync`
         """
+        LOG.info('Loading revocation events into memory.')
         began = time.monotonic()
         ids, count, newest = [], collections.Counter(), None
-        progress = _PROGRESS
 
         def take(rows):
-            nonlocal newest, progress
-            add = self.tree.add
-            for row in rows:
-                add(row)
-                count[_minute(row.revoked_at)] += 1
-                if row.id > floor:
-                    ids.append(row.id)
-                if newest is None or row.id > newest.id:
-                    newest = row
-            if count.total() >= progress:
-                LOG.info('Loaded %d revocation events so far.', count.total())
-                progress += _PROGRESS
+            nonlocal newest
+            for each in rows:
+                self.tree.add(each)
+                count[_minute(each.revoked_at)] += 1
+                if each.id > floor:
+                    ids.append(each.id)
+                if newest is None or each.id > newest.id:
+                    newest = each
 
         # No row can appear below it, even with the slowest clock.
         floor = self._driver.id_before(timeutils.utcnow() - _SKEW - _overlap())
         causal = self._driver.read_events(oldest(), take)
-        self._rows, self._total = count, count.total()
+        self._rows = count
         self._seen.reset(floor, ids)
-        if floor and (newest is None or newest.id < floor):
-            # The row with the highest id has expired, but also tells whether
-            # the table was emptied.
-            rows = self._driver.read_news(self._seen.known()).rows
-            newest = next((row for row in rows if row.id == floor), None)
-        self._newest = newest and _values_of(newest)
+        self._newest = self._newest_of(newest, floor)
         counters.count(CACHE, 'load')
-        counters.count(CACHE, 'rows', self._total)
+        counters.count(CACHE, 'rows', len(self))
         LOG.info(
             'Loaded %(rows)d revocation events, %(distinct)d of them '
             'distinct, in %(seconds).1f seconds.',
@@ -117,81 +126,24 @@ class TableCopy:
                 'seconds': time.monotonic() - began,
             },
         )
-        return causal
+        return causal or self._has(row)
 
-    def sync(self, row=None):
+    def sync(self, row=None, late=False):
         """Add new rows, and remove expired ones.
 
         :param row: a :class:`~keystone.revoke.stamp.Row` to look for
+        :param late: whether to look for rows committed late, too
         :returns: False if that row was not found, and may exist on another
             database server
         """
-        row_id = None if row is None or self.has(row) else row.id
-        news = self._driver.read_news(self._seen.known(), row_id)
-        counters.count(CACHE, 'sync')
-        if not self._is_continued_by(news.rows):
-            LOG.info('The newest revocation event was deleted or replaced.')
-            self._has_deleted = True
-            return self.load() or row is None or self.has(row)
-        if news.between is not None:
-            self._take(news.between)
-            self._seen.replace(row.id for row in news.between)
-        self._take(news.rows)
-        self._seen.raise_floor()
-        self._expire()
-        return (
-            news.causal
-            or row_id is None
-            or any(each.id == row_id for each in news.rows)
-        )
-
-    def has(self, row):
-        """Whether a row is known to be in the tree, or has expired.
-
-        :param row: a :class:`~keystone.revoke.stamp.Row`
-        """
-        return row.id in self._seen or row.revoked_at < oldest()
-
-    def recent(self):
-        """Start of the time span in which late rows are looked for.
-
-        Deleted rows, which are not known as such, would hide late ones.
-        """
-        # Unpatched nodes delete rows of this age.
-        kept = datetime.timedelta(
-            seconds=CONF.token.expiration + CONF.revoke.expiration_buffer
-        )
-        recent = min(_RECENT, kept - _DIFFERENCE)
-        first = max(timeutils.utcnow() - recent, oldest())
-        return _EPOCH + (_minute(first) + 1) * _MINUTE
-
-    def count(self, since, before=datetime.datetime.max):
-        """The number of rows in a span of whole minutes.
-
-        :param since: naive UTC datetime, start of the span
-        :param before: naive UTC datetime, end of the span, excluded
-        """
-        first, last = _minute(since), _minute(before)
-        return sum(
-            rows
-            for minute, rows in self._rows.items()
-            if first <= minute < last
-        )
-
-    def read_again(self, since):
-        """Read all rows recorded since a minute, known or not."""
-        count = collections.Counter()
-
-        def take(rows):
-            self._take(rows)
-            count.update(_minute(row.revoked_at) for row in rows)
-
-        self._driver.read_events(since, take)
-        first = _minute(since)
-        for minute, rows in self._rows.items():
-            if minute < first:
-                count[minute] = rows
-        self._rows, self._total = count, count.total()
+        if not late:
+            return self._read_news(row)
+        since = self._recent()
+        theirs = self._driver.count_events(since, FOREVER)
+        is_found = self._read_news(row)
+        if self._count(since) < theirs:
+            self._read_again(since)
+        return is_found
 
     def settled(self):
         """The number of rows that the table must have in a time span.
@@ -208,12 +160,85 @@ class TableCopy:
         newest = max((at for at in self._rows if at <= now), default=0)
         before = _EPOCH + newest * _MINUTE - _overlap()
         before = _EPOCH + _minute(before) * _MINUTE
-        count = None if self._has_deleted else self.count(since, before)
+        count = None if self._has_deleted else self._count(since, before)
         return since, before, count
 
-    def _is_continued_by(self, rows):
-        newest = self._newest
-        return newest is None or newest in map(_values_of, rows)
+    def _ahead_now(self):
+        """By how much the wall clock is ahead of the monotonic one."""
+        wall = (timeutils.utcnow() - _EPOCH).total_seconds()
+        return wall - self._clock()
+
+    def _has(self, row):
+        """Whether a row is known to be in the tree, or has expired."""
+        return row is None or row.id in self._seen or row.revoked_at < oldest()
+
+    def _newest_of(self, newest, floor):
+        """The values of the row with the highest id, or None.
+
+        If it has expired, it was not loaded, but also tells whether the table
+        was emptied.
+        """
+        if floor and (newest is None or newest.id < floor):
+            rows = self._driver.read_news(self._seen.known()).rows
+            newest = next((row for row in rows if row.id == floor), None)
+        return newest and _values_of(newest)
+
+    def _read_news(self, row):
+        row_id = None if self._has(row) else row.id
+        news = self._driver.read_news(self._seen.known(), row_id)
+        counters.count(CACHE, 'sync')
+        if self._newest not in (None, *map(_values_of, news.rows)):
+            LOG.info('The newest revocation event was deleted or replaced.')
+            self._has_deleted = True
+            return self.load(row)
+        if news.between is not None:
+            self._take(news.between)
+            self._seen.replace(row.id for row in news.between)
+        self._take(news.rows)
+        self._seen.raise_floor()
+        self._expire()
+        return (
+            news.causal
+            or row_id is None
+            or any(each.id == row_id for each in news.rows)
+        )
+
+    def _recent(self):
+        """Start of the time span in which late rows are looked for.
+
+        Deleted rows, which are not known as such, would hide late ones.
+        """
+        # Unpatched nodes delete rows of this age.
+        kept = datetime.timedelta(
+            seconds=CONF.token.expiration + CONF.revoke.expiration_buffer
+        )
+        recent = min(_RECENT, kept - _DIFFERENCE)
+        first = max(timeutils.utcnow() - recent, oldest())
+        return _EPOCH + (_minute(first) + 1) * _MINUTE
+
+    def _count(self, since, before=FOREVER):
+        """The number of known rows in a span of whole minutes."""
+        first, last = _minute(since), _minute(before)
+        return sum(
+            rows
+            for minute, rows in self._rows.items()
+            if first <= minute < last
+        )
+
+    def _read_again(self, since):
+        """Read all rows recorded since a minute, known or not."""
+        count = collections.Counter()
+
+        def take(rows):
+            self._take(rows)
+            count.update(_minute(row.revoked_at) for row in rows)
+
+        self._driver.read_events(since, take)
+        first = _minute(since)
+        for minute, rows in self._rows.items():
+            if minute < first:
+                count[minute] = rows
+        self._rows = count
 
     def _take(self, rows):
         counters.count(CACHE, 'rows', len(rows))
@@ -221,7 +246,6 @@ class TableCopy:
             self.tree.add(row)
             if self._seen.add(row.id):
                 self._rows[_minute(row.revoked_at)] += 1
-                self._total += 1
                 if row.id == self._seen.last:
                     self._newest = _values_of(row)
 
@@ -230,7 +254,7 @@ class TableCopy:
         self.tree.expire(cutoff)
         first = _minute(cutoff)
         for minute in [minute for minute in self._rows if minute < first]:
-            self._total -= self._rows.pop(minute)
+            del self._rows[minute]
 
 
 def oldest():

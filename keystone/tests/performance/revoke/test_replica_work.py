@@ -57,7 +57,7 @@ class ReplicaWorkTests(replica_base.ReplicaTestCase):
     def test_calls_do_not_grow_with_the_number_of_events(self):
         found = []
         self.useFixture(
-            fixtures.MonkeyPatch('keystone.revoke.replica._AT_ONCE', 100_000)
+            fixtures.MonkeyPatch('keystone.revoke.loading._AT_ONCE', 100_000)
         )
         for number in (10, 100_000):
             self.fill(number)
@@ -94,12 +94,10 @@ class ReplicaWorkTests(replica_base.ReplicaTestCase):
         self.assertEqual([2] * 10, read)
 
     def test_first_check_reads_no_more_of_a_large_table(self):
+        replica_base.load_in_threads(self, at_once=100)
         started = self.useFixture(
-            fixtures.MockPatch('keystone.revoke.replica.threading.Thread')
+            fixtures.MockPatch('keystone.revoke.background.threading.Thread')
         ).mock
-        self.useFixture(
-            fixtures.MonkeyPatch('keystone.revoke.replica._AT_ONCE', 100)
-        )
         found = []
         # The first time, statements are compiled.
         for number in (200, 200, 20_000):
@@ -117,7 +115,7 @@ class ReplicaWorkTests(replica_base.ReplicaTestCase):
 
     def test_sync_does_not_grow_with_the_events_of_the_overlap(self):
         self.useFixture(
-            fixtures.MonkeyPatch('keystone.revoke.replica._AT_ONCE', 100_000)
+            fixtures.MonkeyPatch('keystone.revoke.loading._AT_ONCE', 100_000)
         )
         found = []
         for number, gap in ((100, 0), (12_000, 0), (100, 1), (12_000, 1)):

@@ -60,13 +60,37 @@ class Clock:
     def __init__(self):
         self.now = 1000.0
         self.utcnow = NOW
+        #: seconds that reading it takes
+        self.delay = 0
 
     def __call__(self):
+        self.now += self.delay
         return self.now
 
     def tick(self, seconds):
         self.now += seconds
         self.utcnow += datetime.timedelta(seconds=seconds)
+
+
+def use_threads(test):
+    """Have SQLite treated as a database server is."""
+    test.useFixture(
+        fixtures.MonkeyPatch(
+            'keystone.revoke.background.is_local', lambda: False
+        )
+    )
+
+
+def load_in_threads(test, at_once):
+    """Have a table with more rows than some loaded in a thread."""
+    use_threads(test)
+    test.useFixture(
+        fixtures.MonkeyPatch('keystone.revoke.loading._AT_ONCE', at_once)
+    )
+    # Another thread would go on with what the next test has.
+    test.useFixture(
+        fixtures.MockPatch('keystone.revoke.background.BackgroundSync.start')
+    )
 
 
 class ReplicaTestCase(unit.BaseTestCase):

@@ -17,15 +17,6 @@ from keystone.revoke import background
 from keystone.tests.unit.revoke import replica_base
 
 
-def use_threads(test):
-    """Have SQLite treated as a database server is."""
-    test.useFixture(
-        fixtures.MonkeyPatch(
-            'keystone.revoke.background.is_local', lambda: False
-        )
-    )
-
-
 class RefreshTests(replica_base.ReplicaTestCase):
     """Reading between checks, so that they do not have to wait."""
 
@@ -81,6 +72,17 @@ class RefreshTests(replica_base.ReplicaTestCase):
         issued_at = begun.replace(hour=begun.hour - 1)
         self.assertRevokedWithoutQuery(user_id='late', issued_at=issued_at)
 
+    def test_each_refresh_looks_for_rows_committed_late(self):
+        self.clock.delay = 0.01
+        self.refresh(5)
+        self.clock.delay = 0
+        self.clock.tick(self.events.refresh())
+        statements = self.statements()
+
+        self.events.refresh()
+
+        self.assertIn('count(', statements[0])
+
     def test_nothing_is_kept_between_checks(self):
         self.assertIsNone(self.replica().refresh())
         alone = self.replica(cache=None)
@@ -112,10 +114,8 @@ class LocalDatabaseTests(replica_base.ReplicaTestCase):
     def test_no_thread(self):
         self.assertTrue(background.is_local())
         events = self.replica()
-        one = background.BackgroundSync(events)
-        events.on_sync = one.start
         self.assertValid(events, user_id='a')
-        self.assertIsNone(one.thread)
+        self.assertIsNone(events.background.thread)
 
     def test_no_database(self):
         for error in (
@@ -136,14 +136,14 @@ class BackgroundSyncTests(replica_base.ReplicaTestCase):
 
     def setUp(self):
         super().setUp()
-        use_threads(self)
+        replica_base.use_threads(self)
         self.log = self.useFixture(fixtures.FakeLogger(level=log.DEBUG))
         #: what the thread waits for, instead of some seconds
         self.pauses = queue.Queue()
         self.waiting = queue.Queue()
         self.events = self.replica()
         self.background = background.BackgroundSync(self.events, self.sleep)
-        self.events.on_sync = self.background.start
+        self.events.background = self.background
         self.addCleanup(self.end)
 
     def sleep(self, seconds):
@@ -256,10 +256,8 @@ class BackgroundSyncTests(replica_base.ReplicaTestCase):
 
     def test_not_without_a_shared_cache(self):
         alone = self.replica(cache=None)
-        background_of_alone = background.BackgroundSync(alone, self.sleep)
-        alone.on_sync = background_of_alone.start
         self.assertValid(alone, user_id='a')
-        self.assertIsNone(background_of_alone.thread)
+        self.assertIsNone(alone.background.thread)
 
     def test_where_no_thread_can_be_started(self):
         def fail(*_):

@@ -18,7 +18,7 @@ from keystone.revoke import interval_lock
 from keystone.revoke import pruning
 from keystone.tests.unit.revoke import base
 from keystone.tests.unit.revoke import prune_base
-from keystone.tests.unit.revoke import test_background
+from keystone.tests.unit.revoke import replica_base
 
 PROVIDERS = provider_api.ProviderAPIs
 
@@ -119,7 +119,7 @@ class AfterRevocationTests(prune_base.PruneTestCase):
                 may_go_on.wait(60)
                 return super().prune_events(*args)
 
-        test_background.use_threads(self)
+        replica_base.use_threads(self)
         reports = []
         counters.report_to(reports.append)
         self.addCleanup(counters.report_to, None)
@@ -137,7 +137,7 @@ class AfterRevocationTests(prune_base.PruneTestCase):
 
     def test_revocation_waits_where_no_thread_can_be_started(self):
         self.expired(1)
-        test_background.use_threads(self)
+        replica_base.use_threads(self)
 
         def fail(*_):
             raise RuntimeError("can't start new thread")

@@ -2,7 +2,6 @@
 
 import threading
 
-import fixtures
 from oslo_db import exception as db_exception
 
 from keystone.common.cache import counters
@@ -189,9 +188,7 @@ class CountersTests(replica_base.ReplicaTestCase):
         self.assertEqual({'queried': 1}, self.counted())
 
     def test_load_in_a_thread(self):
-        self.useFixture(
-            fixtures.MonkeyPatch('keystone.revoke.replica._AT_ONCE', 0)
-        )
+        replica_base.load_in_threads(self, at_once=0)
         reports = []
         counters.report_to(reports.append)
         self.addCleanup(counters.report_to, None)

@@ -139,6 +139,19 @@ class RecountTests(replica_base.ReplicaTestCase):
             self.events, user_id='c', issued_at=replica_base.EARLIER
         )
 
+    def test_deleted_rows_are_noticed_after_a_change_of_the_clock(self):
+        self.delete(self.table.c.user_id == 'a')
+        self.clock.utcnow += datetime.timedelta(seconds=120)
+        self.write(user_id='c')
+        self.cache.id += 1
+        self.assertRevoked(self.events, user_id='c')
+        self.clock.tick(600)
+        self.events.is_revoked(self.token())
+
+        issued_at = replica_base.EARLIER
+        self.assertRevoked(self.events, user_id='b', issued_at=issued_at)
+        self.assertValid(self.events, user_id='a', issued_at=issued_at)
+
     def test_emptied_table_is_noticed(self):
         self.delete()
         self.write(user_id='c')

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import collections
+import datetime
 import random
 import threading
 
@@ -18,9 +19,7 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
 
     def setUp(self):
         super().setUp()
-        self.useFixture(
-            fixtures.MonkeyPatch('keystone.revoke.replica._AT_ONCE', 3)
-        )
+        replica_base.load_in_threads(self, at_once=3)
         self.log = self.useFixture(fixtures.FakeLogger())
         for number in range(4):
             self.write(user_id=f'first {number}')
@@ -43,7 +42,7 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
 
     def load(self, events):
         """Let a replica that has begun to load the table end it."""
-        loader = events._loader
+        loader = events.loader.thread
         events.driver.leave.set()
         # It may be over by now.
         if loader is not None:
@@ -80,10 +79,10 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
     def test_table_is_loaded_once_for_all_threads(self):
         events = self.slow_replica()
         self.assertValid(events, user_id='a')
-        loader = events._loader
+        loader = events.loader.thread
         self.assertValid(events, user_id='a')
 
-        self.assertIs(loader, events._loader)
+        self.assertIs(loader, events.loader.thread)
 
     def test_load_that_fails_is_begun_again_later(self):
         events = self.slow_replica()
@@ -95,7 +94,7 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
         self.bring_back()
         self.clock.tick(59)
         self.assertRevoked(events, user_id='first 0')
-        self.assertIsNone(events._loader)
+        self.assertFalse(events.loader.thread.is_alive())
         self.assertIsNone(events.status())
 
         self.clock.tick(1)
@@ -105,22 +104,14 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
         self.assertRevoked(events, user_id='first 0')
         self.assertEqual(4, events.status()['rows'])
 
-    def test_database_is_asked_where_no_thread_can_be_started(self):
-        events = self.slow_replica()
+    def test_check_loads_where_no_thread_can_be_started(self):
+        events = self.replica()
         with fixtures.MockPatch(
-            'keystone.revoke.replica.threading.Thread.start',
+            'keystone.revoke.background.threading.Thread.start',
             side_effect=RuntimeError("can't start new thread"),
         ):
             self.assertRevoked(events, user_id='first 0')
-        self.assertValid(events, user_id='a')
-        self.assertIsNone(events._loader)
-        self.assertEqual(1, self.log.output.count('new thread'))
 
-        self.clock.tick(60)
-        self.assertValid(events, user_id='a')
-        self.load(events)
-
-        self.assertRevoked(events, user_id='first 0')
         self.assertEqual(4, events.status()['rows'])
 
     def test_old_copy_serves_while_many_rows_are_loaded_anew(self):
@@ -138,12 +129,29 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
         self.clock.tick(600)
         old = {'user_id': 'first 1', 'issued_at': replica_base.EARLIER}
         self.assertTrue(events.is_revoked(self.token(**old)))
-        self.assertIsNotNone(events._loader)
+        self.assertTrue(events.loader.thread.is_alive())
         self.assertTrue(events.is_revoked(self.token(**old)))
 
         self.load(events)
 
         self.assertFalse(events.is_revoked(self.token(**old)))
+
+    def test_many_rows_are_loaded_anew_after_a_change_of_the_clock(self):
+        events = self.slow_replica()
+        self.assertValid(events, user_id='a')
+        self.load(events)
+        self.assertRevoked(events, user_id='first 0')
+        events.driver.leave.clear()
+        self.clock.utcnow += datetime.timedelta(seconds=120)
+        self.cache.id += 1
+        old = {'user_id': 'first 0', 'issued_at': replica_base.EARLIER}
+
+        self.assertRevoked(events, **old)
+        self.assertTrue(events.loader.thread.is_alive())
+        self.load(events)
+
+        self.assertRevoked(events, **old)
+        self.assertEqual(4, events.status()['rows'])
 
     def test_table_with_too_many_rows_is_not_loaded(self):
         self.config(group='revoke', max_events_in_memory=3)
@@ -160,7 +168,7 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
 
     def test_copy_that_grows_too_large_is_given_up(self):
         self.useFixture(
-            fixtures.MonkeyPatch('keystone.revoke.replica._AT_ONCE', 30)
+            fixtures.MonkeyPatch('keystone.revoke.loading._AT_ONCE', 30)
         )
         self.config(group='revoke', max_events_in_memory=10)
         events = self.replica()
