@@ -11,6 +11,7 @@ adds and expires.
 """
 
 import base64
+import collections
 import struct
 
 # Chosen for pieces of a few hundred bytes to a few kilobytes.
@@ -19,8 +20,19 @@ _PIECES = 4096
 _RECORD = struct.Struct('>16sII')
 _LATEST = (1 << 32) - 1
 
-# Seconds of events that expire together, with the latest of them.
-_SPAN = 1024
+#: Seconds of events that expire together, with the latest of them.
+SPAN = 1024
+
+
+def take_due(filed, cutoff):
+    """Remove what is filed under the spans before a time, and return it.
+
+    :param filed: dict with the numbers of spans as keys
+    :param cutoff: seconds since 1970
+    :returns: list of the values
+    """
+    due = [span for span in filed if span < cutoff // SPAN]
+    return [filed.pop(span) for span in due]
 
 
 def _packed(value):
@@ -54,7 +66,7 @@ class AuditIds:
         # {number: records}
         self._pieces = {}
         # {span of revoked_at, or an earlier one: audit ids}
-        self._filed = {}
+        self._filed = collections.defaultdict(bytearray)
         self._count = 0
 
     def __len__(self):
@@ -74,15 +86,14 @@ class AuditIds:
         piece = self._pieces.get(number, b'')
         at = _find(piece, raw)
         if at < 0:
-            record = _RECORD.pack(raw, issued_before, revoked_at)
-            self._pieces[number] = piece + record
+            at = len(piece)
             self._count += 1
-            self._file(raw, revoked_at)
-            return True
-        _raw, issued, revoked = _RECORD.unpack_from(piece, at)
-        record = _RECORD.pack(
-            raw, max(issued, issued_before), max(revoked, revoked_at)
-        )
+            self._filed[revoked_at // SPAN] += raw
+        else:
+            _raw, issued, revoked = _RECORD.unpack_from(piece, at)
+            issued_before = max(issued, issued_before)
+            revoked_at = max(revoked, revoked_at)
+        record = _RECORD.pack(raw, issued_before, revoked_at)
         self._pieces[number] = piece[:at] + record + piece[at + _RECORD.size :]
         return True
 
@@ -100,23 +111,10 @@ class AuditIds:
         return at >= 0 and _RECORD.unpack_from(piece, at)[1] >= issued_at
 
     def expire(self, cutoff):
-        """Remove events last revoked before a time, or slightly later.
-
-        :returns: number of removed events
-        """
-        before = self._count
-        for span in [span for span in self._filed if span < cutoff // _SPAN]:
-            filed = self._filed.pop(span)
+        """Remove events last revoked before a time, or slightly later."""
+        for filed in take_due(self._filed, cutoff):
             for start in range(0, len(filed), 16):
                 self._expire(bytes(filed[start : start + 16]), cutoff)
-        return before - self._count
-
-    def _file(self, raw, revoked_at):
-        span = revoked_at // _SPAN
-        if span in self._filed:
-            self._filed[span] += raw
-        else:
-            self._filed[span] = bytearray(raw)
 
     def _expire(self, raw, cutoff):
         number = _piece(raw)
@@ -124,7 +122,7 @@ class AuditIds:
         at = _find(piece, raw)
         revoked_at = _RECORD.unpack_from(piece, at)[2]
         if revoked_at >= cutoff:
-            self._file(raw, revoked_at)
+            self._filed[revoked_at // SPAN] += raw
             return
         self._pieces[number] = piece[:at] + piece[at + _RECORD.size :]
         self._count -= 1

@@ -4,10 +4,10 @@
 
 The cost of a check does not depend on the number of events. They are stored in
 a trie. An edge is one (attribute, value) of an event; the attributes of an
-event are in the order of ``ATTRIBUTES``, and attributes that the event does
-not set have no level. A check only follows edges with values of the token, so
-it takes a few lookups for each combination of attributes in use, typically two
-to five.
+event are in the order of :data:`.revoke_matching.CANDIDATES`, and attributes
+that the event does not set have no level. A check only follows edges with
+values of the token, so it takes a few lookups for each combination of
+attributes in use, typically two to five.
 
 Events with the same attributes and values share one node, with the latest
 ``issued_before`` and the latest ``revoked_at`` of them.
@@ -16,10 +16,10 @@ Threads
     One thread at a time may add and expire; any number of threads may check
     concurrently, without a lock. A check never iterates over anything that
     changes: it walks tuples, which the writer replaces as a whole, and looks
-    up single keys in dicts and sets, which is atomic for keys of built-in
-    types. The writer only links complete nodes into the trie, and only removes
-    expired ones. A check that starts after :meth:`RevocationTree.add` has
-    returned therefore sees the event.
+    up single keys in dicts, which is atomic for keys of built-in types. The
+    writer only links complete nodes into the trie, and only removes expired
+    ones. A check that starts after :meth:`RevocationTree.add` has returned
+    therefore sees the event.
 
 Memory
     Events that only name an audit id, by far the most common ones, are stored
@@ -29,179 +29,65 @@ Memory
     the id. Each further attribute takes a node with a dict, about 450 bytes.
 """
 
+import collections
 import datetime
-import heapq
 
 from keystone.models import revoke_matching
 from keystone.revoke import audit_ids
 
-# The attributes of events, in the order of the levels.
-ATTRIBUTES = tuple(revoke_matching.CANDIDATES)
-
-# The last one: a token has several.
-_ROLE = 'role_id'
-
-# Times are relative to the earliest datetime, so that none is negative and
-# each takes less than 60 bits, even in microseconds.
-_EPOCH = datetime.datetime.min
-_MICROSECOND = datetime.timedelta(microseconds=1)
+_EPOCH = datetime.datetime(1970, 1, 1)
 _SECOND = datetime.timedelta(seconds=1)
-_PER_SECOND = _SECOND // _MICROSECOND
-_UNIX = (datetime.datetime(1970, 1, 1) - _EPOCH) // _SECOND
-_BITS = 60
+
+# An end is issued_before << _BITS | revoked_at, in seconds, so that it is
+# compared with a token in one operation.
+_BITS = 40
 _MASK = (1 << _BITS) - 1
 
-# An end is (issued_before in seconds) << _BITS | (revoked_at in microseconds),
-# so that it is compared with a token in one operation.
-_NO_END = -1
-
-# Seconds of events whose expiry is kept in one list, which is sorted into
-# single seconds when it is due. A longer span takes less memory if revocations
-# are rare, but makes longer lists to sort.
-_SPAN = 1024
-
-# Nearly all lookups are misses, which take three or four CPU cache misses in a
-# large dict and one in a set: from this many edges on, a set is checked first.
-_LARGE = 65536
+# Earlier than any other.
+_NO_END = -1 << 2 * _BITS
 
 
-def _since_epoch(when, unit):
-    return (when - _EPOCH) // unit
+def _seconds(moment):
+    return (moment - _EPOCH) // _SECOND
 
 
 class _Node:
     """A node with edges below it; a leaf is just an end."""
 
-    __slots__ = ('end', 'levels', 'roles', 'roles_end')
+    __slots__ = ('end', 'levels')
 
     def __init__(self, end):
         self.end = end
-        # ((attribute, candidates, members, table), ...): table leads from a
-        # value to a node or an end, members tells which values it has.
+        # ((attribute, candidates, {value: node or end}), ...)
         self.levels = ()
-        # {role id: end}, or None
-        self.roles = None
-        # No end in roles is later than this.
-        self.roles_end = _NO_END
 
-    def _level(self, attribute):
-        for level in self.levels:
-            if level[0] == attribute:
-                return level
+    def _table(self, attribute):
+        for name, _candidates, table in self.levels:
+            if name == attribute:
+                return table
         return None
 
     def get(self, attribute, value):
-        """The node or end of an edge; None if there is no such edge."""
-        if attribute == _ROLE:
-            return self.roles.get(value) if self.roles else None
-        level = self._level(attribute)
-        return level[-1].get(value) if level else None
+        """The node or end of an edge; ``_NO_END`` if there is no such edge."""
+        return (self._table(attribute) or {}).get(value, _NO_END)
 
     def put(self, attribute, value, child):
         """Add or replace an edge."""
-        if attribute == _ROLE:
-            if self.roles is None:
-                self.roles = {}
-            self.roles[value] = child
-            self.roles_end = max(self.roles_end, child)
-            return
-        level = self._level(attribute)
-        if level is None:
-            candidates = revoke_matching.CANDIDATES[attribute]
+        table = self._table(attribute)
+        if table is None:
             table = {}
-            level = (attribute, candidates, table, table)
-            self.levels = (*self.levels, level)
-        _attribute, candidates, members, table = level
+            candidates = revoke_matching.CANDIDATES[attribute]
+            self.levels = (*self.levels, (attribute, candidates, table))
         table[value] = child
-        if members is not table:
-            members.add(value)
-        elif len(table) > _LARGE:
-            large = (attribute, candidates, set(table), table)
-            self.levels = tuple(
-                large if each is level else each for each in self.levels
-            )
 
     def remove(self, attribute, value):
         """Remove an edge, and its level if it was the last edge there."""
-        if attribute == _ROLE:
-            del self.roles[value]
-            if not self.roles:
-                self.roles = None
-                self.roles_end = _NO_END
-            return
-        level = self._level(attribute)
-        _attribute, _candidates, members, table = level
-        if members is not table:
-            members.remove(value)
+        table = self._table(attribute)
         del table[value]
         if not table:
             self.levels = tuple(
-                each for each in self.levels if each is not level
+                level for level in self.levels if level[0] != attribute
             )
-
-    def has_edges(self):
-        return bool(self.levels or self.roles)
-
-
-class _Calendar:
-    """Entries by the second in which they are due.
-
-    Each is filed under its second or an earlier one. The cost of filing and
-    taking does not depend on the number of entries.
-    """
-
-    __slots__ = ('_buckets', '_starts', '_sorted_until')
-
-    def __init__(self):
-        # {second: [entry, ...]}
-        self._buckets = {}
-        # The seconds that have a bucket, as a heap.
-        self._starts = []
-        self._sorted_until = 0
-
-    def file(self, entry, second):
-        """Keep an entry until its second is taken."""
-        if second >= self._sorted_until:
-            second -= second % _SPAN
-        bucket = self._buckets.get(second)
-        if bucket is None:
-            self._buckets[second] = [entry]
-            heapq.heappush(self._starts, second)
-        else:
-            bucket.append(entry)
-
-    def take(self, second):
-        """Remove and return the entries filed up to a second.
-
-        Those that are due later must be filed again, which files them under
-        their own second, so that none is taken early repeatedly.
-        """
-        self._sorted_until = second - second % _SPAN + _SPAN
-        taken = []
-        while self._starts and self._starts[0] <= second:
-            taken += self._buckets.pop(heapq.heappop(self._starts))
-        return taken
-
-
-class _Kind:
-    """The events that set the same attributes."""
-
-    __slots__ = ('attributes', 'calendar', 'count')
-
-    def __init__(self, attributes):
-        self.attributes = attributes
-        self.calendar = _Calendar()
-        self.count = 0
-
-    def entry(self, edges):
-        """The values of an event as one compact object."""
-        values = tuple(value for _attribute, value in edges)
-        return values[0] if len(values) == 1 else values
-
-    def edges(self, entry):
-        """The edges of an event from its entry."""
-        values = (entry,) if len(self.attributes) == 1 else entry
-        return tuple(zip(self.attributes, values, strict=True))
 
 
 class RevocationTree:
@@ -215,13 +101,17 @@ class RevocationTree:
 
     def __init__(self):
         self._root = _Node(_NO_END)
-        # {attributes: _Kind}
-        self._kinds = {}
         # {attribute: AuditIds}
         self._ids = {
             name: audit_ids.AuditIds()
             for name in ('audit_chain_id', 'audit_id')
         }
+        # The values of the events in the trie, by the attributes and by the
+        # span of revoked_at, or an earlier one. A single value is without its
+        # tuple, which takes more memory than the value.
+        self._filed = collections.defaultdict(
+            lambda: collections.defaultdict(list)
+        )
 
     def add(self, event):
         """Add an event; adding it again has no effect.
@@ -234,79 +124,41 @@ class RevocationTree:
             it was
         """
         found = revoke_matching.spellings(event)
-        issued_before = _since_epoch(event.issued_before, _SECOND)
-        revoked_at = _since_epoch(event.revoked_at, _MICROSECOND)
+        issued_before = _seconds(event.issued_before)
+        revoked_at = max(_seconds(event.revoked_at), 0)
         for edges in found:
             self._add(edges, issued_before, revoked_at)
         if not any(found):
             revoke_matching.warn_of_blank_event(event.issued_before)
 
-    def _add(self, edges, issued_before, revoked_at):
-        if len(edges) == 1 and edges[0][0] in self._ids:
-            attribute, value = edges[0]
-            # A fraction of a second is rounded up: it expires later.
-            recorded = -(-revoked_at // _PER_SECOND) - _UNIX
-            if self._ids[attribute].add(
-                value, issued_before - _UNIX, recorded
-            ):
-                return
-        if not self._hang(edges, issued_before << _BITS | revoked_at):
-            return
-
-        attributes = tuple(attribute for attribute, _value in edges)
-        kind = self._kinds.get(attributes)
-        if kind is None:
-            kind = self._kinds[attributes] = _Kind(attributes)
-        kind.count += 1
-        kind.calendar.file(kind.entry(edges), revoked_at // _PER_SECOND)
-
     def expire(self, cutoff):
-        """Remove the events that were last revoked before a time.
+        """Remove events last revoked before a time, or slightly later.
 
         The cost depends on the number of removed events only.
 
         :param cutoff: naive UTC datetime
-        :returns: number of distinct events removed.
         """
-        cutoff = _since_epoch(cutoff, _MICROSECOND)
-        forgotten = sum(
-            ids.expire(cutoff // _PER_SECOND - _UNIX)
-            for ids in self._ids.values()
-        )
-        for kind in list(self._kinds.values()):
-            for entry in kind.calendar.take((cutoff - 1) // _PER_SECOND):
-                edges = kind.edges(entry)
-                revoked_at = self._end(edges) & _MASK
-                if revoked_at < cutoff:
-                    self._cut(edges)
-                    kind.count -= 1
-                    forgotten += 1
-                else:
-                    kind.calendar.file(entry, revoked_at // _PER_SECOND)
-            if not kind.count:
-                del self._kinds[kind.attributes]
-        return forgotten
+        cutoff = _seconds(cutoff)
+        for ids in self._ids.values():
+            ids.expire(cutoff)
+        for attributes, filed in self._filed.items():
+            for entries in audit_ids.take_due(filed, cutoff):
+                for entry in entries:
+                    self._expire(attributes, entry, cutoff)
 
     def is_revoked(self, token):
         """Whether a live event revokes a token.
 
         :param token: a mapping with the values of a token, as
-            ``revoke_model.build_token_values`` makes it: ``issued_at`` and
-            ``expires_at`` as datetimes in UTC without time zone; the ids
-            ``audit_id``, ``audit_chain_id`` (the audit id of the parent),
-            ``user_id``, ``trustor_id``, ``trustee_id``,
-            ``identity_domain_id`` (the domain of the user), ``project_id``,
-            ``assignment_domain_id`` (the domain of the project, or the one
-            that is the scope), ``trust_id``, ``consumer_id`` and
-            ``access_token_id``; and ``roles``, the ids of the effective
-            roles. Missing values are treated as None.
+            ``revoke_model.build_token_values`` makes it; missing values are
+            treated as None
         :returns: True if the token is revoked.
         :raises KeyError: if ``issued_at`` is missing.
         """
-        issued_at = _since_epoch(token['issued_at'], _SECOND)
+        issued_at = _seconds(token['issued_at'])
         for attribute, ids in self._ids.items():
             for value in revoke_matching.CANDIDATES[attribute](token):
-                if ids.is_revoked(value, issued_at - _UNIX):
+                if ids.is_revoked(value, issued_at):
                     return True
         earliest = issued_at << _BITS
         root = self._root
@@ -318,79 +170,81 @@ class RevocationTree:
         :returns: a dict from the attributes of events, a tuple in the order
             of the levels, to the number of events with exactly these.
         """
-        counts = {
-            (attribute,): len(ids)
-            for attribute, ids in self._ids.items()
-            if ids
-        }
-        for attributes, kind in self._kinds.copy().items():
-            counts[attributes] = counts.get(attributes, 0) + kind.count
-        return counts
+        counts = collections.Counter()
+        for attribute, ids in self._ids.items():
+            counts[attribute,] = len(ids)
+        for attributes, filed in self._filed.copy().items():
+            counts[attributes] += sum(map(len, filed.copy().values()))
+        return dict(+counts)
 
     def __len__(self):
         return sum(self.counts().values())
 
-    def __repr__(self):
-        kinds = ', '.join(
-            f'{" + ".join(attributes) or "no attribute"}: {count}'
-            for attributes, count in self.counts().items()
-        )
-        return f'<{type(self).__name__} {kinds or "empty"}>'
+    def _add(self, edges, issued_before, revoked_at):
+        if len(edges) == 1 and edges[0][0] in self._ids:
+            attribute, value = edges[0]
+            if self._ids[attribute].add(value, issued_before, revoked_at):
+                return
+        if self._hang(edges, issued_before << _BITS | revoked_at):
+            attributes = tuple(attribute for attribute, _value in edges)
+            values = tuple(value for _attribute, value in edges)
+            entry = values[0] if len(values) == 1 else values
+            span = revoked_at // audit_ids.SPAN
+            self._filed[attributes][span].append(entry)
+
+    def _expire(self, attributes, entry, cutoff):
+        values = (entry,) if len(attributes) == 1 else entry
+        edges = tuple(zip(attributes, values))
+        revoked_at = _end_of(self._path(edges)[-1]) & _MASK
+        if revoked_at < cutoff:
+            self._cut(edges)
+        else:
+            span = revoked_at // audit_ids.SPAN
+            self._filed[attributes][span].append(entry)
 
     def _hang(self, edges, end):
         """Set the end of a path; return whether the path is new."""
         node = self._root
-        if not edges:
-            known = node.end
-            node.end = _later(known, end)
-            return known == _NO_END
-
-        for attribute, value in edges[:-1]:
-            child = node.get(attribute, value)
-            if child is None or type(child) is int:
-                child = _Node(_NO_END if child is None else child)
-                node.put(attribute, value, child)
+        for edge in edges[:-1]:
+            child = node.get(*edge)
+            if type(child) is int:
+                child = _Node(child)
+                node.put(*edge, child)
             node = child
-
-        attribute, value = edges[-1]
-        child = node.get(attribute, value)
-        if child is None or type(child) is int:
-            known = _NO_END if child is None else child
-            node.put(attribute, value, _later(known, end))
+        child = node.get(*edges[-1]) if edges else node
+        known = _end_of(child)
+        if type(child) is int:
+            node.put(*edges[-1], _later(known, end))
         else:
-            known = child.end
             child.end = _later(known, end)
         return known == _NO_END
 
-    def _end(self, edges):
-        """The end at the path of an event."""
-        child = self._root
-        for attribute, value in edges:
-            child = child.get(attribute, value)
-        return child if type(child) is int else child.end
+    def _path(self, edges):
+        """The nodes from the root to the node or end of an event."""
+        nodes = [self._root]
+        for edge in edges:
+            nodes.append(nodes[-1].get(*edge))
+        return nodes
 
     def _cut(self, edges):
         """Remove the end of a path, and the edges that only lead to it."""
-        nodes = [self._root]
-        for attribute, value in edges:
-            nodes.append(nodes[-1].get(attribute, value))
-
-        last = nodes.pop()
+        *nodes, last = self._path(edges)
         if type(last) is not int:
             last.end = _NO_END
-            if last.has_edges():
+            if last.levels:
                 return
-        for attribute, value in reversed(edges):
-            node = nodes.pop()
-            node.remove(attribute, value)
-            if node.end != _NO_END or node.has_edges():
+        for node, edge in zip(reversed(nodes), reversed(edges)):
+            node.remove(*edge)
+            if node.end != _NO_END or node.levels:
                 return
+
+
+def _end_of(child):
+    return child if type(child) is int else child.end
 
 
 def _later(one, other):
     """The later issued_before and the later revoked_at of two ends."""
-    if one == _NO_END:
-        return other
     issued_before = max(one >> _BITS, other >> _BITS)
     revoked_at = max(one & _MASK, other & _MASK)
     return issued_before << _BITS | revoked_at
@@ -398,23 +252,14 @@ def _later(one, other):
 
 def _search(node, token, earliest):
     """Whether the edges of a token lead to an end that is late enough."""
-    for _attribute, candidates, members, table in node.levels:
+    for _attribute, candidates, table in node.levels:
         for value in candidates(token):
-            if value not in members:
-                continue
             child = table.get(value)
             if child is None:
-                # Expired since the check of members.
                 continue
             if type(child) is int:
                 if child >= earliest:
                     return True
             elif child.end >= earliest or _search(child, token, earliest):
                 return True
-    ends = node.roles
-    if ends is None or node.roles_end < earliest:
-        return False
-    return any(
-        ends.get(role, _NO_END) >= earliest
-        for role in token.get('roles') or ()
-    )
+    return False

@@ -83,18 +83,13 @@ class Oracle:
         self.events.append(event)
 
     def expire(self, cutoff):
-        """Drop the events none of whose like was revoked at or past cutoff.
-
-        :returns: how many different events were dropped
-        """
+        """Drop the events none of whose like was revoked at or past cutoff."""
         alive = {
             identity(event)
             for event in self.events
             if event.revoked_at >= cutoff
         }
-        before = len(self)
         self.events = [e for e in self.events if identity(e) in alive]
-        return before - len(self)
 
     def is_revoked(self, token):
         return any(revokes(event, token) for event in self.events)

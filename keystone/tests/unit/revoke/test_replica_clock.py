@@ -98,7 +98,7 @@ class RetentionTests(replica_base.ReplicaTestCase):
 
         self.clock.tick(3600)
         self.assertRevoked(events, user_id='a')
-        self.clock.tick(60)
+        self.clock.tick(1024)
 
         self.assertValid(events, user_id='a')
         self.assertEqual(0, events.status()['distinct'])
