@@ -2,7 +2,7 @@
 
 """Interval lock: one process of a cloud per interval."""
 
-import threading
+import math
 import time
 
 from oslo_log import log
@@ -34,8 +34,7 @@ class IntervalLock:
         self._name = name
         self._key = f'keystone.{name}'
         self._clock = clock
-        self._next = None
-        self._lock = threading.Lock()
+        self._next = -math.inf
 
     def acquire(self, interval):
         """Try to acquire the lock.
@@ -45,25 +44,14 @@ class IntervalLock:
         :param interval: seconds, at least 1
         :returns: bool
         """
-        if not self._is_due(interval):
+        now = self._clock()
+        if now < self._next:
             return False
+        self._next = now + interval
         if self._is_first(interval):
             return True
         counters.count(self._name, 'skipped')
         return False
-
-    def _is_due(self, interval):
-        # Never wait: in a forked process the lock may never be released.
-        if not self._lock.acquire(blocking=False):
-            return False
-        try:
-            now = self._clock()
-            if self._next is not None and now < self._next:
-                return False
-            self._next = now + interval
-            return True
-        finally:
-            self._lock.release()
 
     def _is_first(self, interval):
         region = cache.CACHE_INVALIDATION_REGION
