@@ -25,7 +25,6 @@ from keystone.models import revoke_model
 from keystone.revoke.backends import incremental
 from keystone.revoke import background
 from keystone.revoke import loading
-from keystone.revoke import stamp as stamps
 from keystone.revoke import table_copy
 
 CONF = keystone.conf.CONF
@@ -299,76 +298,3 @@ class EventReplica:
             # No stamp equals this one, so the next check looks again for the
             # row of the stamp, which a lagging database may have missed.
             self._view = _View(copy, object(), now, written, self._begun)
-
-
-class TokenCheck:
-    """Checks tokens with the replica, or with the driver as a fallback.
-
-    :param region: the cache region that each revocation invalidates
-    """
-
-    def __init__(self, region):
-        self._stamp = stamps.SharedStamp(region)
-        self._replica = None
-        self._lock = threading.Lock()
-        self._told = None
-
-    def is_revoked(self, driver, token):
-        """Whether a token is revoked.
-
-        :param driver: the ``[revoke] driver``
-        :param token: dictionary of
-            :func:`~keystone.models.revoke_model.build_token_values`
-        :returns: bool
-        """
-        replica = self.replica(driver)
-        if replica is not None:
-            return replica.is_revoked(token)
-        counters.count(table_copy.CACHE, 'queried')
-        events = driver.list_events(token=token)
-        return revoke_model.is_revoked(events, token)
-
-    def written(self, driver, row_id, event):
-        """Record a committed event, before the region id is changed.
-
-        :param driver: the ``[revoke] driver``
-        :param row_id: result of its ``revoke``: the id of the event's row, or
-            None
-        :param event: a :class:`~keystone.models.revoke_model.RevokeEvent`
-        """
-        replica = self.replica(driver)
-        if replica is not None:
-            row = row_id and stamps.Row(row_id, event.revoked_at)
-            replica.written(row)
-
-    def replica(self, driver):
-        """The replica of a driver's events.
-
-        :returns: an :class:`EventReplica`; None if ``[revoke]
-            max_events_in_memory`` is 0 or the driver does not support
-            incremental reads
-        """
-        if not CONF.revoke.max_events_in_memory:
-            self._tell(None, 'Querying revocation events for each token.')
-            return None
-        if not isinstance(driver, incremental.IncrementalRead):
-            self._tell(
-                driver,
-                'The revocation driver does not support incremental reads. '
-                'Querying revocation events for each token.',
-            )
-            return None
-        replica = self._replica
-        if replica is None or replica.driver is not driver:
-            with self._lock:
-                replica = self._replica
-                if replica is None or replica.driver is not driver:
-                    replica = EventReplica(driver, self._stamp)
-                    self._replica = replica
-        return replica
-
-    def _tell(self, driver, message):
-        about = (driver, message)
-        if self._told != about:
-            self._told = about
-            LOG.info(message)
