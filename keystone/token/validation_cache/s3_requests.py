@@ -76,25 +76,22 @@ class SignedRequest(inquiry.Inquiry):
 def _credentials(environ: dict) -> dict[str, str]:
     """The credentials in the body of a request, which stays readable."""
     length = environ.get('CONTENT_LENGTH', '')
-    if (
-        environ.get('CONTENT_TYPE') != 'application/json'
-        or not length.isdecimal()
-        or int(length) > _LONGEST
-    ):
-        raise inquiry.Bypass('body')
-    try:
-        body = environ['wsgi.input'].read(int(length))
-        environ['wsgi.input'] = io.BytesIO(body)
-        members = json.loads(body)
-        found = members['credentials']
-        if len(members) == 1 and found.keys() == _MEMBERS:
-            # Those that are not text raise an error.
-            for one in found.values():
-                one.encode()
-            return found
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        # Normal processing rejects it.
-        pass
+    # Normal processing rejects what raises an error.
+    with contextlib.suppress(Exception):
+        if (
+            environ.get('CONTENT_TYPE') == 'application/json'
+            and length.isdecimal()
+            and int(length) <= _LONGEST
+        ):
+            body = environ['wsgi.input'].read(int(length))
+            environ['wsgi.input'] = io.BytesIO(body)
+            members = json.loads(body)
+            found = members['credentials']
+            if len(members) == 1 and found.keys() == _MEMBERS:
+                # Those that are not text raise an error.
+                for one in found.values():
+                    one.encode()
+                return found
     raise inquiry.Bypass('body')
 
 

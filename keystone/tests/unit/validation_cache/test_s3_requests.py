@@ -15,6 +15,8 @@ from keystone.common import provider_api
 from keystone.common import utils
 from keystone.tests import unit
 from keystone.tests.unit.validation_cache import record_base
+from keystone.token.validation_cache import inquiry
+from keystone.token.validation_cache import s3_requests
 
 PROVIDERS = provider_api.ProviderAPIs
 
@@ -275,6 +277,14 @@ class BypassTests(S3RequestTestCase):
     def test_body_that_is_not_json(self):
         for body in (b'{', b'', b'\xff', b'"\xed'):
             self.assertBypassed('body', http.client.BAD_REQUEST, body=body)
+
+    def test_body_that_raises_another_error(self):
+        """Keystone answers with an error instead of the server."""
+        for more in ({'body': b'[' * 5000}, {'CONTENT_LENGTH': '9' * 5000}):
+            environ = self.environ(**self.arguments(**more))
+            self.assertRaises(
+                inquiry.Bypass, s3_requests.SignedRequest, environ
+            )
 
     def test_length(self):
         long = json.dumps(
