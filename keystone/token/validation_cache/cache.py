@@ -582,8 +582,8 @@ def _record_of(
     :param shown: the token as rendered in the trace; None to render it
     :param now: seconds since the epoch, before anything was read
     """
-    PROVIDERS.token_provider_api._is_valid_token(token)
     _demand_plain(token)
+    PROVIDERS.token_provider_api._is_valid_token(token)
     if shown is None:
         shown = answer_text.render(token)
     values = revoke_model.build_token_values(token)
@@ -595,6 +595,9 @@ def _demand_plain(token: Any) -> None:
     """Reject tokens that a record does not fully represent."""
     if type(token) is not token_model.TokenModel:
         raise NotKept('unknown')
+    if not token.user.get('enabled', True):
+        # Normal processing revokes it, and its response depends on that.
+        raise NotKept('disabled')
     if getattr(token, 'oauth2_thumbprint', None):
         raise NotKept('certificate')
     if token.application_credential_id and (

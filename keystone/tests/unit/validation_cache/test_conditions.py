@@ -228,6 +228,25 @@ class ConditionTests(base.ValidationCacheTestCase):
 
         self.assertNoHit(self.subject, status=http.client.NOT_FOUND)
 
+    def test_user_disabled_in_a_directory(self):
+        """The first request revokes the user's tokens."""
+        identity, answers = PROVIDERS.identity_api, []
+        for ask in (self.ask_past, self.ask):
+            user = unit.create_user(identity, self.domain_id)
+            token = self.get_requested_token(
+                self.build_authentication_request(
+                    user_id=user['id'], password=user['password']
+                )
+            )
+            self.ask(token)
+            identity.driver.update_user(user['id'], {'enabled': False})
+            identity.get_user.invalidate(identity, user['id'])
+            for _ in range(2):
+                status, _headers, body = ask(token)
+                answers.append((status, body.replace(token.encode(), b'')))
+
+        self.assertEqual(answers[:2], answers[2:])
+
     def test_new_role(self):
         role = unit.new_role_ref()
         PROVIDERS.role_api.create_role(role['id'], role)
