@@ -5,7 +5,8 @@
 Access to the cache server neither reveals tokens nor allows records to be
 forged: a record is encrypted with a key derived from all keys used to encrypt,
 sign or verify tokens, and is bound to its name, which is computed with another
-derived key.
+derived key. Both keys also depend on the options that records depend on, since
+processes may be restarted with other ones.
 """
 
 import hashlib
@@ -28,6 +29,13 @@ _VERSION = bytes((record.FORMAT,))
 _NONCE = 12  # bytes
 _PREFIX = 'keystone.record.'
 
+# Options that decide what is in a token or a response.
+_OPTIONS = (
+    ('auth', 'methods'),
+    ('resource', 'admin_project_name'),
+    ('resource', 'admin_project_domain_name'),
+)
+
 
 class Keys(NamedTuple):
     """The keys derived from all current token keys.
@@ -44,9 +52,11 @@ class Unreadable(Exception):
     """Not a record of this name, or sealed with removed keys."""
 
 
-def _derive(secret: bytes, use: bytes) -> bytes:
+def _derive(secret: bytes, use: str) -> bytes:
+    options = [CONF[group][option] for group, option in _OPTIONS]
+    info = f'keystone records: {use} {options}'
     return hkdf.HKDF(
-        hashes.SHA256(), 32, salt=None, info=b'keystone records: ' + use
+        hashes.SHA256(), 32, salt=None, info=info.encode()
     ).derive(secret)
 
 
@@ -71,8 +81,7 @@ class Sealer:
                 return None
             secret = b''.join(hashlib.sha256(one).digest() for one in found)
             keys = secret and Keys(
-                aead.AESGCM(_derive(secret, b'seal')),
-                _derive(secret, b'names'),
+                aead.AESGCM(_derive(secret, 'seal')), _derive(secret, 'names')
             )
             self._known = state, keys or None
         return self._known[1]

@@ -6,6 +6,7 @@ import time
 import fixtures
 from testtools import matchers
 
+from keystone.common import after_fork
 from keystone.common import cache
 from keystone.common import provider_api
 from keystone.models import revoke_model
@@ -246,6 +247,20 @@ class ConditionTests(base.ValidationCacheTestCase):
                 answers.append((status, body.replace(token.encode(), b'')))
 
         self.assertEqual(answers[:2], answers[2:])
+
+    def test_options_that_differ_after_a_restart(self):
+        self.assertNotIn(b'is_admin_project', self.ask(self.subject)[2])
+        self.config_fixture.config(
+            group='resource',
+            admin_project_name=self.project['name'],
+            admin_project_domain_name=self.domain['name'],
+        )
+        after_fork.run()
+
+        answer = self.assertNoHit(self.subject)
+
+        self.assertIn(b'"is_admin_project": true', answer[2])
+        self.assertSame(answer, self.assertHit(self.subject))
 
     def test_new_role(self):
         role = unit.new_role_ref()

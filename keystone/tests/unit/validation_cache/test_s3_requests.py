@@ -11,6 +11,7 @@ import secrets
 
 from oslo_utils import timeutils
 
+from keystone.common import after_fork
 from keystone.common import provider_api
 from keystone.common import utils
 from keystone.tests import unit
@@ -196,6 +197,8 @@ class S3RequestTests(S3RequestTestCase):
     def test_other_methods(self):
         methods = [*self.config_fixture.conf.auth.methods, 'saml2']
         self.config_fixture.config(group='auth', methods=methods)
+        # The process is restarted with them.
+        after_fork.run()
         self.assertNormal()
 
     def test_caller_without_the_role(self):
@@ -205,8 +208,7 @@ class S3RequestTests(S3RequestTestCase):
         self.assertNormal(http.client.UNAUTHORIZED)
 
     def test_name_of_a_record_as_a_token(self):
-        methods = ','.join(self.config_fixture.conf.auth.methods)
-        answer = self.ask(f's3: {methods} {self.access}')
+        answer = self.ask(f's3: {self.access}')
         self.assertEqual('404', answer[0].partition(' ')[0])
 
     def test_delegated(self):
