@@ -610,9 +610,9 @@ def _demand_plain(token: Any) -> None:
 RECORDS = Records()
 
 # Records verified at the start of the current request, by token; None for a
-# token that is not valid.
-_verified: contextvars.ContextVar = contextvars.ContextVar(
-    'verified records', default=None
+# token that has none.
+_verified: contextvars.ContextVar[dict] = contextvars.ContextVar(
+    'verified records'
 )
 
 
@@ -627,23 +627,36 @@ def verified_records() -> Iterator[None]:
         _verified.reset(reset)
 
 
-def add_verified(wanted: Wanted, record: records.Record) -> None:
-    """Add a verified record to the request, if it is that of a token."""
-    if wanted.token is not None:
-        _verified.get()[wanted.token] = record
+def found(*wanted: Wanted) -> list[Any]:
+    """Find valid records, and make them available to the request."""
+    verified = _verified.get({})
+    try:
+        records = RECORDS.find(*wanted)
+    except Exception:
+        # The request does not try it again, which may take until a timeout.
+        verified.update((one.token, None) for one in wanted)
+        raise
+    for one, record in zip(wanted, records):
+        if record is not None:
+            verified[one.token] = record
+    return records
 
 
 def made(wanted: Wanted) -> Any:
     """Create the record of a token; None if this is not possible."""
     if wanted.token is None:
         return None
+    verified = _verified.get({})
+    if wanted.token not in verified:
+        verified[wanted.token] = _made(wanted)
+    return verified[wanted.token]
+
+
+def _made(wanted: Wanted) -> Any:
     if wanted.is_unkept:
         RECORDS.note('not_kept: known')
     if wanted.is_unkept or wanted.is_revoked:
         return None
-    verified = _verified.get() or {}
-    if wanted.token in verified:
-        return verified[wanted.token]
     try:
         return RECORDS.make(wanted)
     except NotKept as reason:
@@ -652,8 +665,6 @@ def made(wanted: Wanted) -> Any:
     except Exception as error:
         # Normal processing reports it. The message may contain the token.
         LOG.debug('Failed to record token: %s', type(error).__name__)
-        if _verified.get() is not None:
-            _verified.get()[wanted.token] = None
     return None
 
 
@@ -682,14 +693,14 @@ def known(token: str) -> Any:
 
 def _found(token: str, make: bool) -> Any:
     """The valid record of a token, or None."""
-    verified = _verified.get() or {}
+    verified = _verified.get({})
     if token in verified:
         return verified[token]
     record = None
     try:
         if RECORDS.is_on:
             wanted = Wanted(token)
-            record = RECORDS.find(wanted)[0]
+            (record,) = found(wanted)
             if record is None and make:
                 record = made(wanted)
     except Exception as error:

@@ -68,14 +68,13 @@ class ValidationCacheMiddleware:
         self, asked: inquiry.Inquiry
     ) -> tuple[list, list[bytes]] | None:
         wanted = asked.caller, asked.subject
-        records = self.cache.find(*wanted)
+        records = cache.found(*wanted)
         if None in records:
             request_local.begin(asked.environ)
-        for index, one in enumerate(wanted):
-            if records[index] is None:
-                records[index] = cache.made(one)
-            if records[index] is not None:
-                cache.add_verified(one, records[index])
+            records = [
+                record or cache.made(one)
+                for one, record in zip(wanted, records)
+            ]
         if None in records:
             return None
         caller, subject = records
