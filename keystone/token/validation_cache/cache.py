@@ -15,9 +15,7 @@ from collections.abc import Iterator
 import contextlib
 import contextvars
 import functools
-import hashlib
 import logging
-import secrets
 import threading
 import time
 from typing import Any
@@ -59,6 +57,8 @@ _WAIT = 0.25
 _PAUSE = 0.01
 # Seconds after which the lease to create a record expires.
 _LEASE = 2
+# Seconds for which catalogs are shared, and records at most.
+_SHARED = 86400
 
 # Maximum number of tokens remembered as not cacheable, and for how many
 # seconds.
@@ -81,25 +81,31 @@ class Wanted:
 
     :param token: the token, or None
     :param name: what the record is about, if not a token
-    :ivar digest: local name of the record, once it was computed
-    :ivar is_revoked: whether the record found is that of a revoked token
-    :ivar is_unkept: whether it is known not to be cacheable
+    :ivar keys: the keys to seal it with, once it is located
+    :ivar place: its key in the process and in the shared cache
+    :ivar is_makeable: whether it is of use to create it if it is not found
     """
 
-    __slots__ = ('digest', 'is_revoked', 'is_unkept', 'name', 'token')
+    __slots__ = ('is_makeable', 'keys', 'name', 'place', 'token')
+
+    keys: sealing.Keys
+    place: str
 
     def __init__(self, token: str | None, name: str = '') -> None:
         self.token = token
         self.name = name if token is None else _TOKEN + token
-        self.digest: bytes | None = None
-        self.is_revoked = self.is_unkept = False
+        self.is_makeable = token is not None
+
+    def locate(self, keys: sealing.Keys) -> None:
+        """Set the place under the current keys."""
+        self.keys = keys
+        self.place = sealing.name(keys, self.name)
 
 
 class Records:
     """The records of one process. Thread-safe.
 
-    Tokens are not kept in memory: local records are keyed by a digest of the
-    token, shared ones by a name that does not reveal it.
+    Tokens are not kept in memory: the place of a record does not reveal them.
     """
 
     def __init__(self) -> None:
@@ -113,9 +119,7 @@ class Records:
         self._making: dict[str, threading.Event] = {}
         self._unkept = local_store.LocalStore(_MOST_UNKEPT, lambda: _UNKEPT)
         self._sealer = sealing.Sealer()
-        self._secret = secrets.token_bytes(32)
         self._local_caches: Any = None
-        self._keys: Any = None
 
     @property
     def _records(self) -> Any:
@@ -161,36 +165,44 @@ class Records:
 
         :returns: a :class:`.record.Record` or None for each requested one
         """
-        for one in wanted:
-            one.is_unkept = self._unkept.get(self._key(one), False)
-        known = [one for one in wanted if not one.is_unkept]
-        try:
-            found = iter(self._find(known) if known else ())
-        except stores.Unavailable:
-            self.note('miss: cache')
-            found = iter([None] * len(known))
-        return [None if one.is_unkept else next(found) for one in wanted]
+        found: dict[Wanted, Any] = {}
+        flaw = None
+        keys = self._sealer.read()
+        if keys is None:
+            flaw = 'keys'
+        else:
+            for one in wanted:
+                one.locate(keys)
+            known = [one for one in wanted if not self._is_unkept(one)]
+            try:
+                found = dict(zip(known, self._find(known) if known else ()))
+            except stores.Unavailable:
+                flaw = 'cache'
+        if flaw is not None:
+            self.note(f'miss: {flaw}')
+            for one in wanted:
+                one.is_makeable = False
+        return [found.get(one) for one in wanted]
+
+    def _is_unkept(self, wanted: Wanted) -> bool:
+        """Whether a token is known not to be cacheable."""
+        if not self._unkept.get(wanted.place):
+            return False
+        self.note('not_kept: known')
+        wanted.is_makeable = False
+        return True
 
     def _find(self, wanted: list[Wanted]) -> list[Any]:
-        keys = self._current_keys()
-        if keys is None:
-            self.note('miss: keys')
-            return [None] * len(wanted)
         ids = regions.ids_of(keystone_cache.CACHE_INVALIDATION_REGION)
         ids.settle()
         with self._lock:
-            local = [self._records.get(self._key(one)) for one in wanted]
-        names = [
-            sealing.name(keys, one.name) if record is None else None
-            for one, record in zip(wanted, local)
-        ]
+            local = [self._records.get(one.place) for one in wanted]
+        absent = [one.place for one, mine in zip(wanted, local) if not mine]
         stamp_key = facts.ID + ids.key(revoke.REVOKE_REGION.name)
-        found = self._ask(
-            ids, (stamp_key, *filter(None, names), *_facts_of(local))
-        )
+        found = self._ask(ids, (stamp_key, *absent, *_facts_of(local)))
         records = [
-            record or _opened(keys, name, found[name])
-            for record, name in zip(local, names)
+            mine or _opened(one, found[one.place])
+            for one, mine in zip(wanted, local)
         ]
         needed = set(_facts_of(records))
         found.update(self._ask(ids, needed - found.keys()))
@@ -200,8 +212,8 @@ class Records:
         if ids.fingerprint(_place(stamp_key), found[stamp_key]):
             stamp = ids.parse(found[stamp_key])
         return [
-            self._judge(one, record, name and keys, ids, prints, stamp)
-            for one, record, name in zip(wanted, records, names)
+            self._judge(one, record, mine, prints, stamp)
+            for one, record, mine in zip(wanted, records, local)
         ]
 
     def _ask(self, ids: regions.Ids, keys: Any) -> dict[str, Any]:
@@ -218,28 +230,27 @@ class Records:
         self,
         wanted: Wanted,
         record: Any,
-        shared_by: Any,
-        ids: regions.Ids,
+        mine: Any,
         prints: dict[str, bytes],
         stamp: Any,
     ) -> Any:
         """The record if it is valid, or None.
 
-        :param shared_by: the keys that sealed it; None if it is a local one
+        :param mine: the same if it is a local one, or None
         """
         flaw = 'unknown'
         if record is not None:
             flaw = self._flaw(record, prints, stamp)
-        if flaw is None and record.catalog:
-            if not self._catalog(record.catalog, ids):
-                flaw = 'catalog'
+        if flaw is None and not self._has_catalog(wanted, record):
+            flaw = 'catalog'
         if flaw is not None:
             self.note(f'miss: {flaw}')
-            wanted.is_revoked = flaw == 'revoked'
+            if flaw == 'revoked':
+                wanted.is_makeable = False
             return None
-        if shared_by:
-            self._keep_here(shared_by, wanted, record)
-        self.note('shared_hit' if shared_by else 'hit')
+        if mine is None:
+            self._put(self._records, wanted.place, record)
+        self.note('shared_hit' if mine is None else 'hit')
         return record
 
     def _flaw(
@@ -268,21 +279,16 @@ class Records:
             return 'events'
         return _revoked(replica, record, stamp)
 
-    def _key(self, wanted: Wanted) -> bytes:
-        if wanted.digest is None:
-            wanted.digest = hashlib.blake2b(
-                wanted.name.encode(), key=self._secret, digest_size=20
-            ).digest()
-        return wanted.digest
+    def _get(self, kept: Any, key: str) -> Any:
+        with self._lock:
+            return kept.get(key)
 
-    def _keep_here(
-        self, keys: sealing.Keys, wanted: Wanted, record: records.Record
-    ) -> None:
+    def _put(self, kept: Any, key: str, value: Any) -> bool:
+        """Keep a value in this process; False if it exceeds the size."""
         with self._lock, contextlib.suppress(ValueError):
-            # They may have changed since, and all records been dropped.
-            if keys is self._keys:
-                # It may exceed the size of the cache.
-                self._records[self._key(wanted)] = record
+            kept[key] = value
+            return True
+        return False
 
     def keep_caller(
         self, wanted: Wanted, record: records.Record, caller: Any
@@ -292,31 +298,13 @@ class Records:
         :param caller: a :class:`.decisions.Decisions`
         """
         record.caller = caller
-        with self._lock, contextlib.suppress(ValueError):
-            key = self._key(wanted)
-            if self._records.get(key) is record:
-                # Its size has changed.
-                self._records[key] = record
-
-    def _keep_catalog(self, catalog: records.Catalog) -> bool:
-        """Keep a catalog; False if it exceeds the size of the cache."""
-        with self._lock, contextlib.suppress(ValueError):
-            self._catalogs[catalog.digest] = catalog
-            return True
-        return False
+        if self._get(self._records, wanted.place) is record:
+            # Its size has changed.
+            self._put(self._records, wanted.place, record)
 
     def remember_unkept(self, wanted: Wanted) -> None:
         """Remember for a while that a token is not cacheable."""
-        self._unkept.put(self._key(wanted), True)
-
-    def _current_keys(self) -> sealing.Keys | None:
-        """The current keys; drops all records if they have changed."""
-        keys = self._sealer.read()
-        if keys is not self._keys:
-            with self._lock:
-                self._records.clear()
-                self._keys = keys
-        return keys
+        self._unkept.put(wanted.place, True)
 
     # Creation.
 
@@ -325,39 +313,35 @@ class Records:
 
         Concurrent requests for the same record create it once.
 
+        :param wanted: a record that was looked up
         :returns: a :class:`.record.Record`
         :raises NotKept: the token is not cacheable
         :raises keystone.exception.Error: the token is not valid
         """
-        with self._lock:
-            made = self._making.get(wanted.token)
-            if made is None:
-                self._making[wanted.token] = threading.Event()
-        if made is not None:
+        place, mine = wanted.place, threading.Event()
+        other = self._making.setdefault(place, mine)
+        if other is not mine:
             self.note('waited')
-            made.wait(_LEASE)
+            other.wait(_LEASE)
             return self.find(wanted)[0] or self._make(wanted)
         try:
-            with self._leased(wanted) as is_leased:
+            with self._leased(f'{place}.lease') as is_leased:
                 record = None if is_leased else self.find(wanted)[0]
                 return record or self._make(wanted)
         finally:
-            with self._lock:
-                self._making.pop(wanted.token).set()
+            del self._making[place]
+            mine.set()
 
     @contextlib.contextmanager
-    def _leased(self, wanted: Wanted) -> Iterator[bool]:
+    def _leased(self, lease: str) -> Iterator[bool]:
         """Take a lease to create a record.
 
         Yields False if another process held it, after waiting for it.
         """
-        keys = self._current_keys()
         ids = regions.ids_of(keystone_cache.CACHE_INVALIDATION_REGION)
-        if keys is None or not ids.store.makes_leases:
+        if not ids.store.makes_leases:
             yield True
             return
-        name = sealing.name(keys, wanted.name)
-        lease = f'{name}.lease'
         try:
             is_first = ids.store.add(lease, b'1', _LEASE)
         except stores.Unavailable:
@@ -384,11 +368,11 @@ class Records:
                     return
 
     def _make(self, wanted: Wanted) -> records.Record:
-        now, keys = time.time(), self._current_keys()
+        now = time.time()
         with facts.tracing() as trace:
             token = PROVIDERS.token_provider_api._validate_token(wanted.token)
             made = _record_of(trace, token, None, now)
-            return self._keep(wanted, keys, trace, *made)
+            return self._keep(wanted, trace, *made)
 
     def issuing(self) -> contextlib.AbstractContextManager[Callable]:
         """Trace the issue of a token, to create its record.
@@ -424,15 +408,18 @@ class Records:
         :param is_wanted: False to do nothing
         :param is_of_issue: see :class:`keystone.common.cache.facts.Trace`
         """
-        if not (is_wanted and self.is_on):
+        # Before anything is read, with keys that may be outdated then.
+        keys = self._sealer.read() if is_wanted and self.is_on else None
+        if keys is None:
             yield lambda token, shown: None
             return
-        now, keys = time.time(), self._current_keys()
+        now = time.time()
 
         def keep(token: Any, shown: Any) -> None:
             try:
-                made = make(trace, token, shown, now)
-                self._keep(wanted(token), keys, trace, *made)
+                one = wanted(token)
+                one.locate(keys)
+                self._keep(one, trace, *make(trace, token, shown, now))
             except NotKept as reason:
                 self.note(f'not_kept: {reason}')
             except Exception as error:
@@ -448,22 +435,19 @@ class Records:
     def _keep(
         self,
         wanted: Wanted,
-        keys: sealing.Keys | None,
         trace: facts.Trace,
         record: records.Record,
         catalog: records.Catalog | None,
     ) -> records.Record:
         """Keep a record if possible.
 
-        :param keys: the keys before anything was read
+        :param wanted: located before anything was read
         :param trace: the trace in which the record was created
         """
         self.note('made')
         is_new = catalog and catalog.digest not in self._catalogs
         reason = trace.flaw or (None if trace.is_complete else 'unsettled')
-        if keys is None or keys is not self._current_keys():
-            reason = 'keys'
-        elif catalog and not self._keep_catalog(catalog):
+        if catalog and not self._put(self._catalogs, catalog.digest, catalog):
             reason = 'size'
         if reason:
             self.note(f'not_kept: {reason}')
@@ -471,61 +455,36 @@ class Records:
                 self.remember_unkept(wanted)
             record.own_catalog = catalog
             return record
-        self._keep_here(keys, wanted, record)
+        self._put(self._records, wanted.place, record)
         counters.measure(CACHE, 'entries', len(self._records))
         counters.measure(CACHE, 'bytes', self.size)
-        # A catalog already known to this process is shared already.
-        self._share(keys, wanted, record, catalog if is_new else None)
+        with contextlib.suppress(stores.Unavailable):
+            # A catalog already known to this process is shared already.
+            _share(wanted, record, catalog if is_new else None)
         return record
-
-    def _share(
-        self, keys: sealing.Keys, wanted: Wanted, record: Any, catalog: Any
-    ) -> None:
-        """Share a record with other processes."""
-        seconds = int(min(record.until - time.time(), 86400))
-        ids = regions.ids_of(keystone_cache.CACHE_INVALIDATION_REGION)
-        if seconds < 1 or not ids.store.makes_leases:
-            return
-        name = sealing.name(keys, wanted.name)
-        try:
-            if catalog:
-                self._share_catalog(keys, catalog, ids)
-            ids.store.set(
-                name, sealing.seal(keys, name, record.packed()), seconds
-            )
-        except stores.Unavailable:
-            pass
 
     # Catalogs.
 
-    def _share_catalog(self, keys: Any, catalog: Any, ids: Any) -> None:
-        name = sealing.name(keys, _CATALOG + catalog.digest)
-        if ids.store.get_many([name]) == [None]:
-            sealed = sealing.seal(keys, name, catalog.text)
-            ids.store.set(name, sealed, 86400)
-
-    def _catalog(self, digest: str, ids: regions.Ids) -> Any:
-        with self._lock:
-            catalog = self._catalogs.get(digest)
-        if catalog is not None:
-            return catalog
-        keys = self._current_keys()
-        name = keys and sealing.name(keys, _CATALOG + digest)
-        (sealed,) = ids.store.get_many([name]) if name else (None,)
-        if sealed:
-            with contextlib.suppress(sealing.Unreadable):
-                catalog = records.Catalog(sealing.unseal(keys, name, sealed))
-                if catalog.digest == digest and self._keep_catalog(catalog):
-                    return catalog
-        return None
+    def _has_catalog(self, wanted: Wanted, record: records.Record) -> bool:
+        """Whether this process has the catalog of a record, or can get it."""
+        digest = record.catalog
+        if digest is None or self._get(self._catalogs, digest):
+            return True
+        ids = regions.ids_of(keystone_cache.CACHE_INVALIDATION_REGION)
+        name = sealing.name(wanted.keys, _CATALOG + digest)
+        (sealed,) = ids.store.get_many([name])
+        text = sealing.unseal(wanted.keys, name, sealed)
+        return text is not None and self._put(
+            self._catalogs, digest, records.Catalog(text)
+        )
 
     def body(self, record: records.Record, with_catalog: bool) -> Any:
         """The body of a response in bytes; None if its catalog is missing."""
-        catalog = record.own_catalog
-        if record.catalog is None or not with_catalog or catalog:
-            return record.body(catalog if with_catalog else None)
-        with self._lock:
-            catalog = self._catalogs.get(record.catalog)
+        if not with_catalog or record.catalog is None:
+            return record.body(None)
+        catalog = record.own_catalog or self._get(
+            self._catalogs, record.catalog
+        )
         return catalog and record.body(catalog)
 
     @property
@@ -551,13 +510,25 @@ def _fingerprint(ids: regions.Ids, key: str, stored: Any) -> bytes:
     return facts.fingerprint(stored)
 
 
-def _opened(keys: Any, name: str, sealed: bytes) -> Any:
-    if not sealed:
-        return None
-    try:
-        return records.Record.unpacked(sealing.unseal(keys, name, sealed))
-    except sealing.Unreadable:
-        return None
+def _opened(wanted: Wanted, sealed: bytes | None) -> Any:
+    """A shared record, or None if it cannot be read."""
+    packed = sealing.unseal(wanted.keys, wanted.place, sealed)
+    return packed and records.Record.unpacked(packed)
+
+
+def _share(wanted: Wanted, record: records.Record, catalog: Any) -> None:
+    """Share a record with other processes."""
+    seconds = int(min(record.until - time.time(), _SHARED))
+    store = regions.ids_of(keystone_cache.CACHE_INVALIDATION_REGION).store
+    if seconds < 1 or not store.makes_leases:
+        return
+    if catalog:
+        name = sealing.name(wanted.keys, _CATALOG + catalog.digest)
+        if store.get_many([name]) == [None]:
+            sealed = sealing.seal(wanted.keys, name, catalog.text)
+            store.set(name, sealed, _SHARED)
+    sealed = sealing.seal(wanted.keys, wanted.place, record.packed())
+    store.set(wanted.place, sealed, seconds)
 
 
 def _revoked(replica: Any, record: records.Record, stamp: Any) -> str | None:
@@ -644,28 +615,21 @@ def found(*wanted: Wanted) -> list[Any]:
 
 def made(wanted: Wanted) -> Any:
     """Create the record of a token; None if this is not possible."""
-    if wanted.token is None:
-        return None
     verified = _verified.get({})
-    if wanted.token not in verified:
-        verified[wanted.token] = _made(wanted)
-    return verified[wanted.token]
-
-
-def _made(wanted: Wanted) -> Any:
-    if wanted.is_unkept:
-        RECORDS.note('not_kept: known')
-    if wanted.is_unkept or wanted.is_revoked:
-        return None
+    if wanted.token in verified:
+        return verified[wanted.token]
+    record = None
     try:
-        return RECORDS.make(wanted)
+        if wanted.is_makeable:
+            record = RECORDS.make(wanted)
     except NotKept as reason:
         RECORDS.note(f'not_kept: {reason}')
         RECORDS.remember_unkept(wanted)
     except Exception as error:
         # Normal processing reports it. The message may contain the token.
         LOG.debug('Failed to record token: %s', type(error).__name__)
-    return None
+    verified[wanted.token] = record
+    return record
 
 
 def remembered(fetch: Any) -> Any:

@@ -48,10 +48,6 @@ class Keys(NamedTuple):
     names: bytes
 
 
-class Unreadable(Exception):
-    """Not a record of this name, or sealed with removed keys."""
-
-
 def _derive(secret: bytes, use: str) -> bytes:
     options = [CONF[group][option] for group, option in _OPTIONS]
     info = f'keystone records: {use} {options}'
@@ -100,20 +96,18 @@ def seal(keys: Keys, name: str, content: bytes) -> bytes:
     return _VERSION + nonce + sealed
 
 
-def unseal(keys: Keys, name: str, sealed: bytes) -> bytes:
-    """The reverse of :func:`seal`.
+def unseal(keys: Keys, name: str, sealed: bytes | None) -> bytes | None:
+    """The reverse of :func:`seal`; None if it was not sealed under this name.
 
-    :raises Unreadable: it was not sealed under this name
+    :param sealed: the result of :func:`seal`, anything else, or None
     """
-    version, nonce = sealed[:1], sealed[1 : 1 + _NONCE]
-    if version != _VERSION or len(nonce) != _NONCE:
-        raise Unreadable()
+    if not sealed or sealed[:1] != _VERSION:
+        return None
+    nonce, content = sealed[1 : 1 + _NONCE], sealed[1 + _NONCE :]
     try:
-        return keys.seal.decrypt(
-            nonce, sealed[1 + _NONCE :], _VERSION + name.encode()
-        )
-    except exceptions.InvalidTag:
-        raise Unreadable() from None
+        return keys.seal.decrypt(nonce, content, _VERSION + name.encode())
+    except (exceptions.InvalidTag, ValueError):
+        return None
 
 
 def _folders() -> list[str]:
