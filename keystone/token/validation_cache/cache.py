@@ -31,7 +31,6 @@ from keystone.common.cache import regions
 from keystone.common.cache import request_values
 from keystone.common.cache import shared
 from keystone.common.cache import stores
-from keystone.common import local_store
 from keystone.common import provider_api
 from keystone.common import rendered_token
 from keystone.common import token_body
@@ -60,9 +59,7 @@ _LEASE = 2
 # Seconds for which catalogs are shared, and records at most.
 _SHARED = 86400
 
-# Maximum number of tokens remembered as not cacheable, and for how many
-# seconds.
-_MOST_UNKEPT = 10000
+# Seconds for which a token is remembered as not cacheable.
 _UNKEPT = 60
 
 # Names of records and catalogs, which start differently.
@@ -70,6 +67,8 @@ _TOKEN = 'token: '
 _CATALOG = 'catalog: '
 # Reasons not to keep a record that also apply to the next request.
 _LASTING = frozenset(('database', 'size'))
+# Flaws of a record that a new one would have as well.
+_FINAL = frozenset(('revoked', 'unkept'))
 
 
 class NotKept(Exception):
@@ -117,7 +116,6 @@ class Records:
         self.counts: collections.Counter = collections.Counter()
         self._lock = threading.Lock()
         self._making: dict[str, threading.Event] = {}
-        self._unkept = local_store.LocalStore(_MOST_UNKEPT, lambda: _UNKEPT)
         self._sealer = sealing.Sealer()
         self._local_caches: Any = None
 
@@ -142,7 +140,6 @@ class Records:
         """Drop all records of this process."""
         with self._lock:
             self._local_caches = None
-        self._unkept.clear()
 
     def note(self, what: str) -> None:
         """Increment a counter of the process and of the request."""
@@ -165,51 +162,39 @@ class Records:
 
         :returns: a :class:`.record.Record` or None for each requested one
         """
-        found: dict[Wanted, Any] = {}
-        flaw = None
-        keys = self._sealer.read()
-        if keys is None:
-            flaw = 'keys'
-        else:
+        flaw, keys = 'keys', self._sealer.read()
+        if keys is not None:
+            flaw = 'cache'
             for one in wanted:
                 one.locate(keys)
-            known = [one for one in wanted if not self._is_unkept(one)]
-            try:
-                found = dict(zip(known, self._find(known) if known else ()))
-            except stores.Unavailable:
-                flaw = 'cache'
-        if flaw is not None:
-            self.note(f'miss: {flaw}')
-            for one in wanted:
-                one.is_makeable = False
-        return [found.get(one) for one in wanted]
+            with contextlib.suppress(stores.Unavailable):
+                return self._find(wanted)
+        self.note(f'miss: {flaw}')
+        for one in wanted:
+            one.is_makeable = False
+        return [None] * len(wanted)
 
-    def _is_unkept(self, wanted: Wanted) -> bool:
-        """Whether a token is known not to be cacheable."""
-        if not self._unkept.get(wanted.place):
-            return False
-        self.note('not_kept: known')
-        wanted.is_makeable = False
-        return True
-
-    def _find(self, wanted: list[Wanted]) -> list[Any]:
+    def _find(self, wanted: tuple[Wanted, ...]) -> list[Any]:
         ids = regions.ids_of(keystone_cache.CACHE_INVALIDATION_REGION)
         ids.settle()
         with self._lock:
             local = [self._records.get(one.place) for one in wanted]
         absent = [one.place for one, mine in zip(wanted, local) if not mine]
         stamp_key = facts.ID + ids.key(revoke.REVOKE_REGION.name)
-        found = self._ask(ids, (stamp_key, *absent, *_facts_of(local)))
+        needed = absent + _facts_of(local)
+        found = self._ask(ids, (stamp_key, *needed) if needed else ())
         records = [
             mine or _opened(one, found[one.place])
             for one, mine in zip(wanted, local)
         ]
-        needed = set(_facts_of(records))
-        found.update(self._ask(ids, needed - found.keys()))
+        facts_of_all = set(_facts_of(records))
+        found.update(self._ask(ids, facts_of_all - found.keys()))
         # Records share many facts.
-        prints = {key: _fingerprint(ids, key, found[key]) for key in needed}
+        prints = {
+            key: _fingerprint(ids, key, found[key]) for key in facts_of_all
+        }
         stamp = None
-        if ids.fingerprint(_place(stamp_key), found[stamp_key]):
+        if ids.fingerprint(_place(stamp_key), found.get(stamp_key)):
             stamp = ids.parse(found[stamp_key])
         return [
             self._judge(one, record, mine, prints, stamp)
@@ -245,7 +230,7 @@ class Records:
             flaw = 'catalog'
         if flaw is not None:
             self.note(f'miss: {flaw}')
-            if flaw == 'revoked':
+            if flaw in _FINAL:
                 wanted.is_makeable = False
             return None
         if mine is None:
@@ -267,6 +252,8 @@ class Records:
         if now < record.made:
             # The clock went back.
             return 'clock'
+        if not record.head:
+            return 'unkept'
         # The fingerprint of a missing fact is shorter.
         if b''.join([prints[key] for key in record.keys]) != record.prints:
             return 'changed'
@@ -304,7 +291,9 @@ class Records:
 
     def remember_unkept(self, wanted: Wanted) -> None:
         """Remember for a while that a token is not cacheable."""
-        self._unkept.put(wanted.place, True)
+        now = time.time()
+        unkept = records.Record((), b'', now, now + _UNKEPT, head=b'')
+        self._put(self._records, wanted.place, unkept)
 
     # Creation.
 

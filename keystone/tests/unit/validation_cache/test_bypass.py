@@ -94,22 +94,26 @@ class KeptTests(base.ValidationCacheTestCase):
         """No record of the caller is made, once it is known what it reads."""
         self.cache.clear()
         shared_cache.forget_records()
-        for reason, made in (('database', 1), ('known', 0), ('known', 0)):
+        for what, made in (
+            ('not_kept: database', 1),
+            ('miss: unkept', 0),
+            ('miss: unkept', 0),
+        ):
             before = self.cache.counts.copy()
             answer = self.ask()
             found = self.cache.counts - before
             self.assertEqual(made, found['made'], found)
-            self.assertLess(0, found[f'not_kept: {reason}'], found)
+            self.assertLess(0, found[what], found)
             self.assertSame(self.ask_past(), answer)
 
     def assertNeverKept(self, reason, token, **kwargs):
         """No record is made of a token, once it is known what it is."""
         self.cache.clear()
-        for each in (reason, 'known', 'known'):
+        for what in (f'not_kept: {reason}', 'miss: unkept', 'miss: unkept'):
             before = self.cache.counts.copy()
             answer = self.ask(token, **kwargs)
             found = self.cache.counts - before
-            self.assertEqual(1, found[f'not_kept: {each}'], found)
+            self.assertEqual(1, found[what], found)
             self.assertSame(self.ask_past(token, **kwargs), answer)
 
     def assertOff(self):
