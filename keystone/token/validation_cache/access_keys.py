@@ -20,6 +20,7 @@ from keystone.common import utils
 import keystone.conf
 from keystone.token.validation_cache import cache
 from keystone.token.validation_cache import inquiry
+from keystone.token.validation_cache import lookup
 from keystone.token.validation_cache import record as records
 from keystone.token.validation_cache import s3_requests
 
@@ -45,7 +46,7 @@ class AccessKeyRequest(inquiry.Inquiry):
             CONF.oslo_middleware.enable_proxy_headers_parsing,
             *self.surroundings[1:],
         )
-        self.subject = cache.Wanted(None, f'access key: {link}')
+        self.subject = lookup.Wanted(None, f'access key: {link}')
 
     @functools.cached_property
     def _credential(self) -> dict[str, Any]:

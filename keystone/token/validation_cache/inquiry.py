@@ -13,6 +13,7 @@ import re
 from typing import Any
 
 from keystone.token.validation_cache import cache
+from keystone.token.validation_cache import lookup
 from keystone.token.validation_cache import record as records
 
 # Query strings of validations, and whether they ask for the catalog. The
@@ -121,7 +122,7 @@ class Inquiry:
     has_subject = False
     has_body = False
 
-    subject: cache.Wanted
+    subject: lookup.Wanted
     token: str | None = None
 
     def __init__(self, environ: dict) -> None:
@@ -143,7 +144,7 @@ class Inquiry:
         self.environ = environ
         # Other middleware changes the environment, for example the scheme.
         self.surroundings = type(self), *[environ.get(name) for name in _KEYED]
-        self.caller = cache.Wanted(environ['HTTP_X_AUTH_TOKEN'])
+        self.caller = lookup.Wanted(environ['HTTP_X_AUTH_TOKEN'])
 
     def accepts(self, credentials: Any) -> bool:
         """Whether a caller with these credentials is answered from records.
@@ -180,7 +181,7 @@ class Validation(Inquiry):
     def __init__(self, environ: dict) -> None:
         super().__init__(environ)
         self.token = environ['HTTP_X_SUBJECT_TOKEN']
-        self.subject = cache.Wanted(self.token)
+        self.subject = lookup.Wanted(self.token)
 
     def decision(self, record: records.Record) -> tuple[str, tuple]:
         user_id, domain_id = record.target

@@ -26,6 +26,7 @@ from keystone import exception
 from keystone.token import provider
 from keystone.token.validation_cache import cache
 from keystone.token.validation_cache import inquiry
+from keystone.token.validation_cache import lookup
 from keystone.token.validation_cache import record as records
 
 PROVIDERS = provider_api.ProviderAPIs
@@ -109,8 +110,8 @@ def loaded(credential: dict[str, Any]) -> dict[str, Any]:
         return credential['blob']
 
 
-def _wanted(access: str) -> cache.Wanted:
-    return cache.Wanted(None, f's3: {access}')
+def _wanted(access: str) -> lookup.Wanted:
+    return lookup.Wanted(None, f's3: {access}')
 
 
 def _filled(body: bytes) -> bytes:

@@ -142,7 +142,10 @@ class ValidationCacheTestCase(trusts.TrustMixin, test_v3.RestfulTestCase):
         clock = types.SimpleNamespace(
             time=lambda: now, monotonic=time.monotonic, sleep=time.sleep
         )
-        for module in ('common.cache.proxy', 'token.validation_cache.cache'):
+        modules = ['common.cache.proxy']
+        for name in ('cache', 'current', 'lookup'):
+            modules.append(f'token.validation_cache.{name}')
+        for module in modules:
             self.useFixture(
                 fixtures.MonkeyPatch(f'keystone.{module}.time', clock)
             )

@@ -79,7 +79,7 @@ class ThreadTests(base.ValidationCacheTestCase):
         for name, value in (
             ('catalog.answer_text.render', render_slowly),
             # On a machine that is slow, it takes longer still.
-            ('token.validation_cache.cache._LEASE', 60),
+            ('token.validation_cache.creation_lease.SECONDS', 60),
         ):
             self.useFixture(fixtures.MonkeyPatch(f'keystone.{name}', value))
 
@@ -89,7 +89,7 @@ class ThreadTests(base.ValidationCacheTestCase):
         # On a busy machine, the first one takes seconds.
         self.useFixture(
             fixtures.MonkeyPatch(
-                'keystone.token.validation_cache.cache._LEASE', 60
+                'keystone.token.validation_cache.creation_lease.SECONDS', 60
             )
         )
         made = self.cache.counts['made']
