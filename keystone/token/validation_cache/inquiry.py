@@ -67,33 +67,8 @@ _IGNORED = (
     'HTTP_X_REQUEST_ID',
 )
 
-# Variables set by servers besides the headers, ignored early.
-_SERVERS = (
-    'CONTENT_LENGTH',
-    'CONTENT_TYPE',
-    'DOCUMENT_ROOT',
-    'HTTPS',
-    'PATH_INFO',
-    'REMOTE_ADDR',
-    'REMOTE_HOST',
-    'REMOTE_PORT',
-    'REQUEST_SCHEME',
-    'REQUEST_URI',
-    'uwsgi.core',
-    'uwsgi.node',
-    'uwsgi.version',
-    'wsgi.errors',
-    'wsgi.file_wrapper',
-    'wsgi.input',
-    'wsgi.input_terminated',
-    'wsgi.multiprocess',
-    'wsgi.multithread',
-    'wsgi.run_once',
-    'wsgi.version',
-    'x-wsgiorg.uwsgi.version',
-)
 _TOKENS = ('HTTP_X_AUTH_TOKEN', 'HTTP_X_SUBJECT_TOKEN')
-_KNOWN = frozenset((*_TOKENS, *_KEYED, *_IGNORED, *_SERVERS))
+_KNOWN = frozenset((*_TOKENS, *_KEYED, *_IGNORED))
 
 # Headers, and variables set by other middleware about the caller.
 _TELLING = ('HTTP_', 'KEYSTONE_', 'keystone.', 'openstack.')
