@@ -82,7 +82,10 @@ def _make(
     marked = {**shown, 'credential': {**credential, 'secret': mark}}
     text = jsonutils.dumps(marked) + '\n'
     head = text.replace(f'"{mark}"', _GAP.decode()).encode()
-    return records.of_facts(trace, now, head), None
+    record = records.Record(
+        trace.facts, trace.fingerprints, now, trace.until, head
+    )
+    return record, None
 
 
 def recorded(method: Callable) -> Callable:

@@ -141,15 +141,6 @@ class Record:
         return cls(**msgpackutils.loads(packed))
 
 
-def of_facts(trace: facts.Trace, now: float, head: bytes) -> Record:
-    """Create a record that is not that of a token.
-
-    :param now: seconds since the epoch, before anything was read
-    :param head: the response body
-    """
-    return Record(trace.facts, trace.fingerprints, now, trace.until, head)
-
-
 def make(
     trace: facts.Trace,
     token: Any,
