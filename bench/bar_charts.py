@@ -191,27 +191,40 @@ def rally(points):
 
 
 def faults(points):
-    """Share of failed requests for each fault, a chart for each cluster."""
+    """Effect of each fault on both sides, a chart for each cluster."""
     faults = [point for point in points if 'lost' not in point['stock']]
-    return [
-        drawing.chart(
-            f'Requests that failed during and after a fault: {case}.',
-            group, None, _failed,
+    found = []
+    for case, group in summary.grouped(faults, 'case').items():
+        figure, panels = drawing.grid(2, sharey=True)
+        _by_fault(
+            panels[0], group, 'percentage of failed requests',
+            lambda one: 100 * one['failed'] / one['requests'],
+        )  # fmt: skip
+        _by_fault(
+            panels[1], group, 'revoked tokens accepted too late',
+            lambda one: one['accepted'],
+        )  # fmt: skip
+        # In the order of the table.
+        panels[0].invert_yaxis()
+        panels[1].tick_params(labelleft=False)
+        caption = (
+            'Requests that failed during and after a fault, and how often a '
+            f'revoked token was accepted too late: {case}.'
         )
-        for case, group in summary.grouped(faults, 'case').items()
-    ]  # fmt: skip
+        found.append((caption, figure))
+    return found
 
 
-def _failed(panel, points):
+def _by_fault(panel, points, label, measure):
     width = 0.4
     for number, side in enumerate(summary.sides(points[0])):
-        results = [point[side] for point in points]
         panel.barh(
             [row + number * width for row in range(len(points))],
-            [100 * one['failed'] / one['requests'] for one in results],
+            [measure(point[side]) for point in points],
             width, label=side, color=drawing.SIDES[side]['color'],
             hatch='//' if side == 'stock' else None,
         )  # fmt: skip
     panel.set_yticks(range(len(points)), [one['fault'] for one in points])
-    panel.set_xlabel('percentage of failed requests')
+    panel.set_xlim(left=0)
+    panel.set_xlabel(label)
     panel.legend()
