@@ -35,6 +35,8 @@ _SHARED = 86400
 # Names of records and catalogs, which start differently.
 _TOKEN = 'token: '
 _CATALOG = 'catalog: '
+# Flaws of a local record that a shared one may not have.
+_OUTDATED = frozenset(('changed', 'expired'))
 # Flaws of a record that a new one would have as well.
 _FINAL = frozenset(('revoked', 'unkept'))
 
@@ -142,10 +144,26 @@ class Lookup:
             for one, mine in zip(wanted, local)
         ]
         now.read(found)
+        flaws = [now.flaw(record) for record in found]
+        if self._drop_outdated(wanted, local, flaws):
+            # Another process may have shared newer ones.
+            return self._find(wanted)
         return [
-            self._judge(one, record, mine, now.flaw(record))
-            for one, record, mine in zip(wanted, found, local)
+            self._judge(one, record, mine, flaw)
+            for one, record, mine, flaw in zip(wanted, found, local, flaws)
         ]
+
+    def _drop_outdated(self, wanted: Any, local: Any, flaws: Any) -> bool:
+        """Drop local records whose facts have changed; False if none have."""
+        outdated = [
+            one.place
+            for one, mine, flaw in zip(wanted, local, flaws)
+            if mine and flaw in _OUTDATED
+        ]
+        with self._lock:
+            for place in outdated:
+                self._records.pop(place, None)
+        return bool(outdated)
 
     def _judge(
         self, wanted: Wanted, record: Any, mine: Any, flaw: str | None

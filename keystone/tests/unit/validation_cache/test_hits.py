@@ -2,8 +2,13 @@
 
 import re
 
+from keystone.common import provider_api
 from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit.validation_cache import base
+from keystone.token.validation_cache import cache
+from keystone.token.validation_cache import lookup
+
+PROVIDERS = provider_api.ProviderAPIs
 
 
 class HitTests(base.ValidationCacheTestCase):
@@ -130,6 +135,20 @@ class HitTests(base.ValidationCacheTestCase):
         self.assertEqual(asked, self.asked)
         self.assertSame(self.ask_past(), answer)
         self.assertHit()
+
+    def test_record_that_another_process_has_replaced(self):
+        other, wanted = cache.Records(), lookup.Wanted(self.token)
+        PROVIDERS.resource_api.update_project(
+            self.project_id, {'name': 'renamed'}
+        )
+        self.assertEqual([None], other.find(wanted))
+        other.make(wanted)
+
+        with self.counted(shared_hit=2):
+            answer = self.ask()
+
+        self.assertIn(b'"renamed"', answer[2])
+        self.assertSame(self.ask_past(), answer)
 
     def test_forged_record(self):
         self.cache.clear()
