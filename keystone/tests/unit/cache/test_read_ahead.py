@@ -14,7 +14,6 @@ from keystone.common.cache import stores
 from keystone.tests.unit.cache import base
 from keystone.tests.unit.credential import test_cached
 from keystone.tests.unit.ksfixtures import shared_cache
-from keystone.tests.unit import test_v3
 
 
 class ReadAheadTests(base.CacheTestCase):
@@ -225,94 +224,3 @@ class SignedRequestTests(test_cached.DroppedTests):
                 token=self.caller,
                 expected_status=status,
             )
-
-
-class NamesTests(test_v3.RestfulTestCase):
-    """What a login is about."""
-
-    def setUp(self):
-        super().setUp()
-        self.names = []
-        reading = reading_ahead.ReadAhead.reading
-
-        def note(ahead, name):
-            self.names.append(name)
-            return reading(ahead, name)
-
-        self.useFixture(
-            fixtures.MockPatchObject(reading_ahead.ReadAhead, 'reading', note)
-        )
-
-    def log_in(self, expected_status=http.client.CREATED, **asked):
-        """What a login is about."""
-        if not asked.keys() & {'token', 'app_cred_id', 'username'}:
-            asked.setdefault('user_id', self.user_id)
-        if asked.keys() & {'user_id', 'username'}:
-            asked.setdefault('password', self.user['password'])
-        body = self.build_authentication_request(**asked)
-        self.v3_create_token(body, expected_status=expected_status)
-        return self.names[-1]
-
-    def test_alike(self):
-        self.assertEqual(
-            self.log_in(),
-            self.log_in(
-                password='no', expected_status=http.client.UNAUTHORIZED
-            ),
-        )
-        self.assertEqual(
-            self.log_in(token=self.get_scoped_token()),
-            self.log_in(token=self.get_unscoped_token()),
-        )
-
-    def test_different(self):
-        names = {
-            self.log_in(),
-            self.log_in(project_id=self.project_id),
-            self.log_in(unscoped=True),
-            self.log_in(
-                username=self.user['name'], user_domain_id=self.domain_id
-            ),
-            self.log_in(token=self.get_unscoped_token()),
-            self.log_in(
-                user_id='other', expected_status=http.client.UNAUTHORIZED
-            ),
-        }
-        self.assertEqual(6, len(names))
-
-    def test_nothing(self):
-        for body in ({}, {'auth': None}):
-            answer = self.v3_create_token(
-                body, expected_status=http.client.BAD_REQUEST
-            )
-            self.assertIn('find auth in', answer.result['error']['message'])
-
-    def test_unused_method_of_wrong_form(self):
-        body = self.build_authentication_request(
-            user_id=self.user_id, password=self.user['password']
-        )
-        for unused in (
-            'user', ['user'], 1, None,
-            {'user': 'id'}, {'user': ['id']}, {'user': 1}, {'user': None},
-        ):  # fmt: skip
-            body['auth']['identity']['application_credential'] = unused
-            self.v3_create_token(body)
-
-    def test_no_secrets(self):
-        credential = self.post(
-            f'/users/{self.user_id}/application_credentials',
-            body={
-                'application_credential': {
-                    'name': 'one',
-                    'secret': 'confidential',
-                    'roles': [{'id': self.role_id}],
-                }
-            },
-        ).result['application_credential']
-        token = self.get_scoped_token()
-        self.log_in(token=token)
-        self.log_in(app_cred_id=credential['id'], secret='confidential')
-
-        for name in self.names:
-            for secret in (token, self.user['password'], 'confidential'):
-                self.assertNotIn(secret, name)
