@@ -14,6 +14,7 @@ a value that cannot be stored is not cached, and if a value cannot be deleted
 the whole region is invalidated.
 """
 
+from collections.abc import Iterable
 from collections.abc import Mapping
 import contextlib
 import math
@@ -104,6 +105,26 @@ class Proxy(proxy.ProxyBackend):
     def get_serialized(self, key: str) -> Any:
         found = self._find(key)
         return api.NO_VALUE if found is None else found[0]
+
+    # Inherited, these would bypass leases and facts.
+
+    def get_multi(self, keys: Iterable[str]) -> list[Any]:
+        return [self.get(key) for key in keys]
+
+    def get_serialized_multi(self, keys: Iterable[str]) -> list[Any]:
+        return [self.get_serialized(key) for key in keys]
+
+    def set_multi(self, mapping: Mapping[str, Any]) -> None:
+        for key, value in mapping.items():
+            self.set(key, value)
+
+    def set_serialized_multi(self, mapping: Mapping[str, bytes]) -> None:
+        for key, value in mapping.items():
+            self.set_serialized(key, value)
+
+    def delete_multi(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            self.delete(key)
 
     def set(self, key: str, value: Any) -> None:
         self._keep(key, regions.pack(self._region, value), value.metadata)

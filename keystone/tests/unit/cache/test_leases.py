@@ -136,6 +136,18 @@ class _Leases:
         self.assertEqual(first.facts.keys(), third.facts.keys())
         self.assertNotEqual(first.facts, third.facts)
 
+    def test_facts_of_values_read_together(self):
+        one = self.process()
+        one.read()
+        with facts.tracing() as alone:
+            one.read()
+        generate = one.region.function_key_generator
+        key = generate(None, one.memoized.original)('key')
+        one.begin()
+        with facts.tracing() as together:
+            self.assertEqual(['old'], one.region.get_multi([key]))
+        self.assertEqual(alone.facts, together.facts)
+
     def test_no_fact_where_nothing_was_stored(self):
         one, other = self.process(), self.process()
         self.after_read.append(lambda: self.change(other))
