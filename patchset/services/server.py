@@ -153,7 +153,8 @@ class Server(Service):
 
         :raises patchset.errors.Error: it did not become ready
         """
-        if not self._start_process():
+        # Children of a killed server may take a moment to release its memory.
+        if not any(self._start_process() for _ in range(ATTEMPTS)):
             raise self._error('did not start again')
 
     def restart(self):
