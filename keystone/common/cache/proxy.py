@@ -71,6 +71,10 @@ class Manager:
         is_whole = self.name in regions.OF_STOCK
         return region_id if is_whole else regions.base_of(region_id)
 
+    def is_id_known(self) -> bool:
+        """Whether this thread was last given an id that is in the cache."""
+        return self.ids.is_known(self.name)
+
     def invalidate_region(self) -> bytes:
         """Give the region a new id, and return it."""
         region_id = self._invalidate(self.name, id_tag.of(self))
@@ -88,11 +92,15 @@ class Proxy(proxy.ProxyBackend):
     """Reads and writes the values of a region, as facts.
 
     :param region: the region, configured except for this proxy
+    :param manager: of the id of the region
     """
 
-    def __init__(self, region: dogpile_region.CacheRegion) -> None:
+    def __init__(
+        self, region: dogpile_region.CacheRegion, manager: Manager
+    ) -> None:
         super().__init__()
         self._region = region
+        self._manager = manager
         self._store = stores.of(region)
         self._leases = threading.local()
 
@@ -136,9 +144,12 @@ class Proxy(proxy.ProxyBackend):
     def delete(self, key: str) -> None:
         request_values.drop(key)
         counters.count(self._region.name, counters.ROUND_TRIPS)
-        try:
+        is_deleted = False
+        with contextlib.suppress(stores.Unavailable):
             self._store.delete(key)
-        except stores.Unavailable:
+            # Otherwise, the key has an id that only this process uses.
+            is_deleted = self._manager.is_id_known()
+        if not is_deleted:
             LOG.info('Failed to delete a cached value: invalidating region.')
             self._region.invalidate()
 
@@ -263,5 +274,6 @@ def attach(region: dogpile_region.CacheRegion, manager: Any) -> Any:
     :param manager: a :class:`keystone.common.cache.RegionInvalidationManager`
     :returns: the :class:`Manager` to replace it
     """
-    region.wrap(Proxy(region))
-    return Manager(manager)
+    replacement = Manager(manager)
+    region.wrap(Proxy(region, replacement))
+    return replacement

@@ -76,6 +76,7 @@ class Ids:
         #: Creation time of the newest id seen for each key.
         self._newest: Any = cachetools.LRUCache(_REMEMBERED)
         self._owed: dict[str, bytes] = {}
+        self._known = threading.local()
 
     @property
     def store(self) -> stores.Store:
@@ -98,9 +99,14 @@ class Ids:
             known = self._read(key, seconds)
             request_values.put(key, known)
         region_id, is_stored = known
+        vars(self._known)[name] = is_stored
         fingerprint = _fingerprint(region_id) if is_stored else facts.MISSING
         facts.note(facts.ID + key, fingerprint, math.inf)
         return region_id
+
+    def is_known(self, name: str) -> bool:
+        """Whether this thread was last given an id that is in the cache."""
+        return vars(self._known).get(name, False)
 
     def write(self, name: str, note: bytes = b'') -> bytes:
         """Change the id of a region. If it cannot be stored, it is owed."""

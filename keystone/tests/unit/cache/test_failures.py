@@ -119,6 +119,19 @@ class _Failures:
         self.now += base.PAUSE
         self.assertEqual('new', other.read())
 
+    def test_server_that_answers_again_when_a_value_is_dropped(self):
+        one, other = self.process(), self.process()
+        self.assertEqual('old', other.read())
+        self.server.stop()
+        # A request that writes: it reads the value without the cache.
+        self.assertEqual('old', one.read())
+        self.server.start()
+        self.now += base.PAUSE
+        self.write('new')
+        one.memoized.invalidate('key')
+        self.assertEqual('new', one.read())
+        self.assertEqual('new', other.read())
+
     def test_server_that_has_lost_the_id(self):
         one, other = self.process(), self.process()
         one.read()
