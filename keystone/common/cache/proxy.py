@@ -71,9 +71,12 @@ class Manager:
         is_whole = self.name in regions.OF_STOCK
         return region_id if is_whole else regions.base_of(region_id)
 
-    def is_id_known(self) -> bool:
-        """Whether this thread was last given an id that is in the cache."""
-        return self.ids.is_known(self.name)
+    def is_id_current(self) -> bool:
+        """Whether the id that this thread was last given is still in use.
+
+        :raises keystone.common.cache.stores.Unavailable: the servers fail
+        """
+        return self.ids.is_current(self.name)
 
     def invalidate_region(self) -> bytes:
         """Give the region a new id, and return it."""
@@ -147,8 +150,8 @@ class Proxy(proxy.ProxyBackend):
         is_deleted = False
         with contextlib.suppress(stores.Unavailable):
             self._store.delete(key)
-            # Otherwise, the key has an id that only this process uses.
-            is_deleted = self._manager.is_id_known()
+            # Otherwise, other processes may use the value of another key.
+            is_deleted = self._manager.is_id_current()
         if not is_deleted:
             LOG.info('Failed to delete a cached value: invalidating region.')
             self._region.invalidate()

@@ -76,7 +76,7 @@ class Ids:
         #: Creation time of the newest id seen for each key.
         self._newest: Any = cachetools.LRUCache(_REMEMBERED)
         self._owed: dict[str, bytes] = {}
-        self._known = threading.local()
+        self._given = threading.local()
 
     @property
     def store(self) -> stores.Store:
@@ -99,14 +99,19 @@ class Ids:
             known = self._read(key, seconds)
             request_values.put(key, known)
         region_id, is_stored = known
-        vars(self._known)[name] = is_stored
+        vars(self._given)[name] = region_id if is_stored else None
         fingerprint = _fingerprint(region_id) if is_stored else facts.MISSING
         facts.note(facts.ID + key, fingerprint, math.inf)
         return region_id
 
-    def is_known(self, name: str) -> bool:
-        """Whether this thread was last given an id that is in the cache."""
-        return vars(self._known).get(name, False)
+    def is_current(self, name: str) -> bool:
+        """Whether the id that this thread was last given is still in use.
+
+        :raises keystone.common.cache.stores.Unavailable: the servers fail
+        """
+        given = vars(self._given).get(name)
+        _, value = self._look(self.key(name)) if given else (None, None)
+        return value is not None and base_of(value.payload) == base_of(given)
 
     def write(self, name: str, note: bytes = b'') -> bytes:
         """Change the id of a region. If it cannot be stored, it is owed."""

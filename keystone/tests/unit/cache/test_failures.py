@@ -132,6 +132,25 @@ class _Failures:
         self.assertEqual('new', one.read())
         self.assertEqual('new', other.read())
 
+    def test_region_invalidated_while_a_request_changes_a_value(self):
+        one, other = self.process(), self.process()
+        one.read()
+        other.invalidate()
+        # Before the first request commits, but under the new id.
+        self.assertEqual('old', other.read())
+        self.write('new')
+        one.memoized.invalidate('key')
+        self.assertEqual('new', other.read())
+
+    def test_id_lost_while_a_request_changes_a_value(self):
+        one, other = self.process(), self.process()
+        one.read()
+        self.server.items.clear()
+        self.assertEqual('old', other.read())
+        self.write('new')
+        one.memoized.invalidate('key')
+        self.assertEqual('new', other.read())
+
     def test_server_that_has_lost_the_id(self):
         one, other = self.process(), self.process()
         one.read()
