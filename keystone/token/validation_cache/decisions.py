@@ -4,12 +4,15 @@
 
 A decision of oslo.policy is reused while the rules are unchanged, if the rule
 only depends on the credentials and the target. This holds for all built-in
-checks of oslo.policy except those that contact another server. If it does not
-refer to the target, the decision is reused for all targets.
+checks of oslo.policy except those that contact another server. If the rule
+allows the caller whatever the target is, such as a service by its role, the
+decision is reused for all targets.
 """
 
+import collections
 from collections.abc import Iterator
 import hashlib
+import secrets
 from typing import Any
 
 from oslo_policy import policy
@@ -18,6 +21,9 @@ from keystone.common.rbac_enforcer import enforcer as rbac_enforcer
 
 # Maximum number of decisions kept per caller.
 _MOST = 1000
+
+# The digest of all targets.
+_ANY = b''
 
 # A rule of each kind that depends on nothing else.
 _EXAMPLES = (
@@ -40,7 +46,7 @@ class Decisions:
         self.credentials = credentials
         self._version: object = None
         self._allowed: set = set()
-        self._uses: dict[str, tuple[bool, bool]] = {}
+        self._reuse: dict[str, tuple[bool, bool]] = {}
 
     def allow(self, action: str, target: tuple) -> bool:
         """Whether the caller is allowed to do something.
@@ -54,32 +60,49 @@ class Decisions:
         rules.load_rules()
         version = rules.version
         if version is not self._version or len(self._allowed) > _MOST:
-            self._allowed, self._uses, self._version = set(), {}, version
-        allowed, uses = self._allowed, self._uses
-        if action not in uses:
-            uses[action] = _uses(action, rules)
-        is_pure, uses_target = uses[action]
+            self._allowed, self._reuse, self._version = set(), {}, version
+        if (action, _ANY) in self._allowed:
+            return True
         # A digest, as the target may contain secrets.
-        key = action, _digest(target) if uses_target else None
-        if key in allowed:
+        digest = _digest(target)
+        if (action, digest) in self._allowed:
             return True
         enforcer._enforce(self.credentials, action, dict(target))
+        if action not in self._reuse:
+            self._reuse[action] = self._judge(enforcer, action)
+        is_pure, is_for_any = self._reuse[action]
         if is_pure and rules.version is version:
-            allowed.add(key)
+            self._allowed.add((action, _ANY if is_for_any else digest))
         return True
+
+    def _judge(self, enforcer: Any, action: str) -> tuple[bool, bool]:
+        """How a decision to allow can be reused.
+
+        :returns: whether it only depends on the arguments, and whether it
+            holds for all targets
+        """
+        rules = enforcer._enforcer
+        checks = list(_checks(action, rules, set()))
+        kinds = {type(one) for one in checks}
+        if action not in rules.rules or not kinds <= _KINDS:
+            return False, False
+        if policy.NotCheck in kinds:
+            return True, False
+        # A target with which no check agrees. Without negation, a rule that
+        # allows it allows any, unless the check of another one fails.
+        unlike: dict = collections.defaultdict(secrets.token_hex)
+        try:
+            for one in checks:
+                if '%' in getattr(one, 'match', ''):
+                    rules.enforce(one, unlike, self.credentials)
+            enforcer._enforce(self.credentials, action, unlike)
+        except Exception:
+            return True, False
+        return True, True
 
 
 def _digest(target: tuple) -> bytes:
     return hashlib.blake2b(repr(target).encode(), digest_size=20).digest()
-
-
-def _uses(action: str, rules: policy.Enforcer) -> tuple[bool, bool]:
-    """Whether a rule uses only its arguments, and whether its target."""
-    checks = list(_checks(action, rules, set()))
-    return (
-        action in rules.rules and all(type(one) in _KINDS for one in checks),
-        any('%' in getattr(one, 'match', '') for one in checks),
-    )
 
 
 def _checks(
