@@ -9,6 +9,7 @@ derived key. Both keys also depend on the options that records depend on, since
 processes may be restarted with other ones.
 """
 
+import contextlib
 import hashlib
 import os
 import secrets
@@ -126,25 +127,21 @@ def _state_of_files() -> tuple:
     """A value that changes when a key is added, removed or replaced."""
     found: list = [CONF.token.provider]
     for folder in _folders():
-        try:
-            with os.scandir(folder) as entries:
-                found += sorted(
-                    (
-                        folder,
-                        entry.name,
-                        stat.st_ino,
-                        stat.st_size,
-                        stat.st_mtime_ns,
-                        # Others can be kept when a file is replaced.
-                        stat.st_ctime_ns,
-                    )
-                    for entry in entries
-                    if entry.is_file()
-                    for stat in (entry.stat(),)
-                )
-        except OSError:
-            found.append(folder)
+        found.append(folder)
+        with contextlib.suppress(OSError):
+            names = sorted(os.listdir(folder))
+            found += [_state_of(f'{folder}/{name}') for name in names]
     return tuple(found)
+
+
+def _state_of(path: str) -> tuple:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return (path,)
+    # The others can be kept when a file is replaced.
+    changed = found.st_ctime_ns
+    return path, found.st_ino, found.st_size, found.st_mtime_ns, changed
 
 
 def _secrets() -> list[bytes]:
