@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import logging
+
 import fixtures
 from oslo_log import log
 
@@ -98,3 +100,15 @@ class SwitchedOffTests(base.CacheTestCase):
             """Answer nothing."""
 
         self.assertIs(application, cache_report.report(application))
+
+    def test_host_that_cannot_be_resolved(self):
+        self.config_fixture.config(
+            group='cache_counters', statsd_host='statsd.invalid'
+        )
+        logged = self.useFixture(fixtures.FakeLogger(level=logging.ERROR))
+
+        def application(environ, start_response):
+            """Answer nothing."""
+
+        self.assertIs(application, cache_report.report(application))
+        self.assertIn('[cache_counters] statsd_host', logged.output)

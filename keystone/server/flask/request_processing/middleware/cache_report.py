@@ -21,7 +21,17 @@ def report(application):
     """
     if not CONF.cache_counters.statsd_host:
         return application
-    counters.report_to(functools.partial(_tell, _statsd_client()))
+    try:
+        client = _statsd_client()
+    except OSError as error:
+        # No reason not to start.
+        LOG.error(
+            'Failed to resolve [cache_counters] statsd_host: %s. Cache usage '
+            'is not counted until the process is restarted.',
+            error,
+        )
+        return application
+    counters.report_to(functools.partial(_tell, client))
 
     def counted(environ, start_response):
         # An outer layer may already count this request.
