@@ -63,11 +63,12 @@ class Manager:
         self.ids = regions.ids_of(manager._invalidation_region)
         self.name = manager._region_key.removeprefix(regions.PREFIX)
         self._region_key = manager._region_key
+        self._given = threading.local()
 
     @property
     def region_id(self) -> bytes:
         """The current id."""
-        region_id = self.ids.read(self.name)
+        region_id = self._given.id = self.ids.read(self.name)
         is_whole = self.name in regions.OF_STOCK
         return region_id if is_whole else regions.base_of(region_id)
 
@@ -76,7 +77,7 @@ class Manager:
 
         :raises keystone.common.cache.stores.Unavailable: the servers fail
         """
-        return self.ids.is_current(self.name)
+        return self.ids.is_current(self.name, self._given.id)
 
     def invalidate_region(self) -> bytes:
         """Give the region a new id, and return it."""

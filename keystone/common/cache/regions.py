@@ -76,7 +76,6 @@ class Ids:
         #: Creation time of the newest id seen for each key.
         self._newest: Any = cachetools.LRUCache(_REMEMBERED)
         self._owed: dict[str, bytes] = {}
-        self._given = threading.local()
 
     @property
     def store(self) -> stores.Store:
@@ -99,19 +98,17 @@ class Ids:
             known = self._read(key, seconds)
             request_values.put(key, known)
         region_id, is_stored = known
-        vars(self._given)[name] = region_id if is_stored else None
         fingerprint = _fingerprint(region_id) if is_stored else facts.MISSING
         facts.note(facts.ID + key, fingerprint, math.inf)
         return region_id
 
-    def is_current(self, name: str) -> bool:
-        """Whether the id that this thread was last given is still in use.
+    def is_current(self, name: str, region_id: bytes) -> bool:
+        """Whether the cache still has an id, or another one with its base.
 
         :raises keystone.common.cache.stores.Unavailable: the servers fail
         """
-        given = vars(self._given).get(name)
-        _, value = self._look(self.key(name)) if given else (None, None)
-        return value is not None and base_of(value.payload) == base_of(given)
+        _, value = self._look(self.key(name))
+        return bool(value) and base_of(value.payload) == base_of(region_id)
 
     def write(self, name: str, note: bytes = b'') -> bytes:
         """Change the id of a region. If it cannot be stored, it is owed."""

@@ -132,14 +132,17 @@ class _Failures:
         self.assertEqual('new', one.read())
         self.assertEqual('new', other.read())
 
-    def test_region_invalidated_while_a_request_changes_a_value(self):
+    def test_id_that_cannot_be_read_when_a_value_is_dropped(self):
         one, other = self.process(), self.process()
-        one.read()
-        other.invalidate()
-        # Before the first request commits, but under the new id.
         self.assertEqual('old', other.read())
+        self.server.stop()
+        one.region_id()
+        self.server.start()
+        # The ids are bypassed, but the values are not.
         self.write('new')
-        one.memoized.invalidate('key')
+        one.drop()
+        self.now += base.PAUSE
+        self.assertEqual('new', one.read())
         self.assertEqual('new', other.read())
 
     def test_id_lost_while_a_request_changes_a_value(self):

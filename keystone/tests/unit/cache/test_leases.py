@@ -169,6 +169,34 @@ class _Leases:
         write()
         self.assertEqual('new', other.read())
 
+    def invalidate_and_cache_old(self, process):
+        """In another request: the old value has a key with a new id."""
+        self.in_thread(process.invalidate)
+        self.assertEqual('old', self.in_thread(process.read))
+
+    def test_region_invalidated_before_a_value_is_dropped(self):
+        one, other = self.process(), self.process()
+        self.assertEqual('old', one.read())
+        self.invalidate_and_cache_old(other)
+        self.write('new')
+        one.memoized.invalidate('key')
+        self.assertEqual('new', self.in_thread(other.read))
+        self.assertEqual('new', one.memoized('key'))
+
+    def test_region_invalidated_within_a_write(self):
+        one, other = self.process(), self.process()
+
+        @after_write.invalidate_again
+        def write():
+            one.memoized.invalidate('key')
+            self.invalidate_and_cache_old(other)
+            self.write('new')
+
+        one.read()
+        write()
+        self.assertEqual('new', self.in_thread(other.read))
+        self.assertEqual('new', one.memoized('key'))
+
 
 class ReadAheadTests(base.CacheTestCase):
     """What was read in one round trip, before it was asked for."""
