@@ -30,12 +30,23 @@ _VERSION = bytes((record.FORMAT,))
 _NONCE = 12  # bytes
 _PREFIX = 'keystone.record.'
 
-# Options that decide what is in a token or a response.
+# Options that decide what is in a token or a response, which tokens are
+# accepted, and for how long a record is valid.
 _OPTIONS = (
     ('auth', 'methods'),
     ('resource', 'admin_project_name'),
     ('resource', 'admin_project_domain_name'),
-)
+    ('jwt_tokens', 'jws_accepted_algorithms'),  # not in all releases
+    ('cache', 'expiration_time'),
+    *(
+        (section, option)
+        for section in (
+            'application_credential', 'catalog', 'credential', 'federation',
+            'identity', 'resource', 'role', 'token',
+        )
+        for option in ('caching', 'cache_time')
+    ),
+)  # fmt: skip
 
 
 class Keys(NamedTuple):
@@ -50,7 +61,11 @@ class Keys(NamedTuple):
 
 
 def _derive(secret: bytes, use: str) -> bytes:
-    options = [CONF[group][option] for group, option in _OPTIONS]
+    options = [
+        CONF[section][option]
+        for section, option in _OPTIONS
+        if option in CONF[section]
+    ]
     info = f'keystone records: {use} {options}'
     return hkdf.HKDF(
         hashes.SHA256(), 32, salt=None, info=info.encode()

@@ -5,9 +5,11 @@ import os
 
 import fixtures
 
+from keystone.common import after_fork
 from keystone.common.cache import stores
 from keystone.common import fernet_utils
 from keystone.tests import unit
+from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit.validation_cache import base
 from keystone.token.validation_cache import sealing
 
@@ -84,7 +86,22 @@ class SealingTests(unit.TestCase):
 
 
 class KeyTests(base.ValidationCacheTestCase):
-    """A record falls with the key of its token."""
+    """A record falls with the key of its token, and with options."""
+
+    def test_shorter_lifetime_after_a_restart(self):
+        """The values that a record rests on may be too old now."""
+        subject = self.get_scoped_token()
+        self.ask(subject)
+        for section, option in (
+            ('identity', 'cache_time'),
+            ('cache', 'expiration_time'),
+        ):
+            self.config_fixture.config(group=section, **{option: 100})
+            shared_cache.forget_in_process()
+            after_fork.run()
+
+            with self.counted(miss__unknown=2, made=2):
+                self.ask(subject)
 
     def test_deleted_while_its_record_is_read(self):
         # One that needs no catalog besides the record.
