@@ -4,6 +4,7 @@
 
 from collections.abc import Iterator
 import contextlib
+import secrets
 import time
 
 from keystone.common.cache import stores
@@ -29,7 +30,7 @@ def taken(place: str) -> Iterator[bool]:
         yield True
         return
     try:
-        is_first = store.add(lease, b'1', SECONDS)
+        is_first = store.add(lease, secrets.token_bytes(8), SECONDS)
     except stores.Unavailable:
         yield True
         return
@@ -45,10 +46,15 @@ def taken(place: str) -> Iterator[bool]:
 
 
 def _wait(store: stores.Store, lease: str) -> None:
-    """Wait until a lease is released, for a limited time."""
+    """Wait until a lease is released, for a limited time.
+
+    Others take it again for a token that is rejected; it has another value
+    then.
+    """
     until = time.monotonic() + _WAIT
     with contextlib.suppress(stores.Unavailable):
-        while time.monotonic() < until:
+        held = store.get_many([lease])
+        while held != [None] and time.monotonic() < until:
             time.sleep(_PAUSE)
-            if store.get_many([lease]) == [None]:
+            if store.get_many([lease]) != held:
                 return

@@ -3,12 +3,14 @@
 import os
 import threading
 import time
+import types
 
 import fixtures
 
 from keystone.catalog import answer_text
 from keystone.common import provider_api
 from keystone.tests.unit.validation_cache import base
+from keystone.token.validation_cache import creation_lease
 
 
 PROVIDERS = provider_api.ProviderAPIs
@@ -109,6 +111,25 @@ class ThreadTests(base.ValidationCacheTestCase):
         self.assertEqual(4, len(results))
         for answer in results:
             self.assertSame(truth, answer)
+
+    def test_waits_for_one_process_only(self):
+        """Many may have leases one after another, for a rejected token."""
+        reads = []
+
+        def get_many(_keys):
+            reads.append(True)
+            return [b'%d' % len(reads)]
+
+        store = types.SimpleNamespace(
+            makes_leases=True, add=lambda *_: False, get_many=get_many
+        )
+        with fixtures.MonkeyPatch(
+            'keystone.token.validation_cache.current.ids_of_regions',
+            lambda: types.SimpleNamespace(store=store),
+        ):
+            with creation_lease.taken('place') as is_taken:
+                self.assertFalse(is_taken)
+        self.assertEqual(2, len(reads))
 
     def test_fork_after_warm_up(self):
         self.assertHit()
