@@ -110,6 +110,10 @@ class Inquiry:
         subject = environ.get('HTTP_X_SUBJECT_TOKEN')
         if subject == '' or (subject is None) == self.has_subject:
             raise Bypass('subject')
+        if subject and not subject.isprintable():
+            # Such as a line break, which is no part of the token, and which
+            # normal processing does not return in a header.
+            raise Bypass('subject')
         has_body = environ.get('CONTENT_LENGTH', '') not in ('', '0')
         if has_body != self.has_body:
             raise Bypass('body')

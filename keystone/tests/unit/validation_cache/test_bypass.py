@@ -69,6 +69,13 @@ class BypassTests(base.ValidationCacheTestCase):
             'subject', http.client.NOT_FOUND, HTTP_X_SUBJECT_TOKEN=None
         )
 
+    def test_line_break_in_a_token(self):
+        """It is not returned in a header, not even if it was folded."""
+        subject = f'{self.token[:9]}\r\n  {self.token[9:]}'
+        for ask in (self.ask_past, self.ask):
+            error = self.assertRaises(ValueError, ask, subject)
+            self.assertIn('newline', str(error))
+
     def test_body(self):
         self.assertBypassed('body', CONTENT_LENGTH='2')
 
