@@ -24,6 +24,9 @@ _MOST = 1000
 
 # The digest of all targets.
 _ANY = b''
+# Approximate size of the credentials of a caller, and of a decision, in bytes.
+_OVERHEAD = 12000
+_OF_DECISION = 200
 
 # A rule of each kind that depends on nothing else.
 _EXAMPLES = (
@@ -47,6 +50,11 @@ class Decisions:
         self._version: object = None
         self._allowed: set = set()
         self._reuse: dict[str, tuple[bool, bool]] = {}
+
+    @property
+    def size(self) -> int:
+        """Approximate size in bytes."""
+        return _OVERHEAD + _OF_DECISION * len(self._allowed)
 
     def allow(self, action: str, target: tuple) -> bool:
         """Whether the caller is allowed to do something.

@@ -195,16 +195,9 @@ class Lookup:
             return True
         return False
 
-    def keep_caller(
-        self, wanted: Wanted, record: records.Record, caller: Any
-    ) -> None:
-        """Add the credentials of a caller to a record.
-
-        :param caller: a :class:`.decisions.Decisions`
-        """
-        record.caller = caller
+    def resized(self, wanted: Wanted, record: records.Record) -> None:
+        """Account for the changed size of a record."""
         if self._get(self._records, wanted.place) is record:
-            # Its size has changed.
             self._put(self._records, wanted.place, record)
 
     def remember_unkept(self, wanted: Wanted) -> None:

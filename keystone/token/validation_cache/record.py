@@ -28,11 +28,10 @@ _GAP = b'\0'
 # Precedes the catalog in a body.
 _CATALOG = b', "catalog": '
 
-# Approximate size of the objects of a record, a fact, and the credentials of a
-# caller, in bytes. It was measured, and includes what the allocator adds.
+# Approximate size of the objects of a record and a fact, in bytes. It was
+# measured, and includes what the allocator adds.
 _OVERHEAD = 3500
 _OF_FACT = 24
-_OF_CALLER = 12000
 
 
 class Catalog:
@@ -87,7 +86,7 @@ class Record:
 
     #: Number of the sync up to which the token is not revoked.
     cleared: int | None = dataclasses.field(default=None, init=False)
-    #: Credentials for policy rules, if the token was used as a caller's.
+    #: The :class:`.decisions.Decisions` if the token was used as a caller's.
     caller: Any = dataclasses.field(default=None, init=False)
     #: The catalog, if record and catalog are not kept.
     own_catalog: Catalog | None = dataclasses.field(default=None, init=False)
@@ -106,7 +105,7 @@ class Record:
             + len(self.model)
             + len(self.head)
             + len(self.tail)
-            + (0 if self.caller is None else _OF_CALLER)
+            + (0 if self.caller is None else self.caller.size)
         )
 
     def body(self, catalog: Catalog | None) -> bytes:

@@ -5,7 +5,11 @@ import os
 
 import fixtures
 
+from keystone.common import provider_api
+from keystone.tests import unit
 from keystone.tests.unit.validation_cache import base
+
+PROVIDERS = provider_api.ProviderAPIs
 
 
 class PolicyTests(base.ValidationCacheTestCase):
@@ -70,3 +74,26 @@ class PolicyTests(base.ValidationCacheTestCase):
         for record in self.cache._records.values():
             if record.caller is not None:
                 self.assertEqual(set(), record.caller._allowed)
+
+    def test_decisions_count_towards_the_size(self):
+        rule = 'not user_id:of-%(target.token.user_id)s'
+        self.write(self.path, {'identity:validate_token': rule}, later=5)
+        self.ask()
+        self.ask()
+        (record,) = self.cache._records.values()
+        size = record.size
+        for _ in range(3):
+            user = unit.create_user(PROVIDERS.identity_api, self.domain_id)
+            self.ask(
+                self.get_requested_token(
+                    self.build_authentication_request(
+                        user_id=user['id'], password=user['password']
+                    )
+                )
+            )
+
+        self.assertLess(size + 3 * 100, record.size)
+        self.assertEqual(
+            sum(one.size for one in self.cache._records.values()),
+            self.cache._records.currsize,
+        )

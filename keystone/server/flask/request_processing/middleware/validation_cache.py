@@ -82,7 +82,13 @@ class ValidationCacheMiddleware:
         if body is None:
             return None
         found = self._headers.of(asked.surroundings, asked.token, len(body))
-        if found is None or not self._is_allowed(asked, caller, subject):
+        if found is None:
+            return None
+        size = caller.size
+        is_allowed = self._is_allowed(asked, caller, subject)
+        if caller.size != size:
+            self.cache.resized(asked.caller, caller)
+        if not is_allowed:
             return None
         is_head = asked.environ['REQUEST_METHOD'] == 'HEAD'
         return found, [b'' if is_head else body]
@@ -94,9 +100,7 @@ class ValidationCacheMiddleware:
             credentials = _credentials(asked.caller.token)
             if credentials is None:
                 return False
-            self.cache.keep_caller(
-                asked.caller, caller, decisions.Decisions(credentials)
-            )
+            caller.caller = decisions.Decisions(credentials)
         if not asked.accepts(caller.caller.credentials):
             return False
         try:
