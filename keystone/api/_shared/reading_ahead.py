@@ -70,7 +70,7 @@ class ReadAhead:
             yield
         # Not the keys that another component reads together.
         keys = tuple(
-            key
+            str(key)
             for key, was_at_hand in asked.items()
             if key in keys or not was_at_hand
         )

@@ -36,16 +36,17 @@ class Key(str):
     """A cache key with the cache time of its value.
 
     ``cache_time`` is a callable that returns seconds, or None if the time of
-    the region applies.
+    the region applies. ``source`` is the key without the id of the region.
     """
 
-    __slots__ = ('cache_time',)
+    __slots__ = ('cache_time', 'source')
 
     @classmethod
-    def of(cls, text, cache_time):
+    def of(cls, text, cache_time, source=None):
         """Make a key of a string."""
         key = cls(text)
         key.cache_time = cache_time
+        key.source = source
         return key
 
 
@@ -117,7 +118,7 @@ def _key_generator(generator, cache_time):
 
 
 def keep_in_keys(region):
-    """Make the key mangler of a region keep the cache time of keys.
+    """Make the key mangler of a region keep the attributes of keys.
 
     :param region: a fully configured region
     """
@@ -126,7 +127,7 @@ def keep_in_keys(region):
     def mangle_and_keep(key):
         mangled = mangle(key)
         if isinstance(key, Key) and isinstance(mangled, str):
-            return Key.of(mangled, key.cache_time)
+            return Key.of(mangled, key.cache_time, key)
         return mangled
 
     region.key_mangler = mangle_and_keep

@@ -63,21 +63,13 @@ class Manager:
         self.ids = regions.ids_of(manager._invalidation_region)
         self.name = manager._region_key.removeprefix(regions.PREFIX)
         self._region_key = manager._region_key
-        self._given = threading.local()
 
     @property
     def region_id(self) -> bytes:
         """The current id."""
-        region_id = self._given.id = self.ids.read(self.name)
+        region_id = self.ids.read(self.name)
         is_whole = self.name in regions.OF_STOCK
         return region_id if is_whole else regions.base_of(region_id)
-
-    def is_id_current(self) -> bool:
-        """Whether the id that this thread was last given is still in use.
-
-        :raises keystone.common.cache.stores.Unavailable: the servers fail
-        """
-        return self.ids.is_current(self.name, self._given.id)
 
     def invalidate_region(self) -> bytes:
         """Give the region a new id, and return it."""
@@ -146,13 +138,19 @@ class Proxy(proxy.ProxyBackend):
         self._keep(key, value, unpacked.metadata)
 
     def delete(self, key: str) -> None:
+        ids, name = self._manager.ids, self._manager.name
+        if isinstance(key, lifetimes.Key) and key.source:
+            # Other processes may use another id of the region since the
+            # request has read it.
+            request_values.drop(ids.key(name))
+            key = self._region.key_mangler(key.source)
         request_values.drop(key)
         counters.count(self._region.name, counters.ROUND_TRIPS)
         is_deleted = False
         with contextlib.suppress(stores.Unavailable):
             self._store.delete(key)
-            # Otherwise, other processes may use the value of another key.
-            is_deleted = self._manager.is_id_current()
+            # Otherwise, the key has an id that only this process uses.
+            is_deleted = ids.is_known(name)
         if not is_deleted:
             LOG.info('Failed to delete a cached value: invalidating region.')
             self._region.invalidate()

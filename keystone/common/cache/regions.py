@@ -76,6 +76,7 @@ class Ids:
         #: Creation time of the newest id seen for each key.
         self._newest: Any = cachetools.LRUCache(_REMEMBERED)
         self._owed: dict[str, bytes] = {}
+        self._known = threading.local()
 
     @property
     def store(self) -> stores.Store:
@@ -98,17 +99,15 @@ class Ids:
             known = self._read(key, seconds)
             request_values.put(key, known)
         region_id, is_stored = known
+        if not seconds:  # a region; parts are as many as users
+            vars(self._known)[name] = is_stored
         fingerprint = _fingerprint(region_id) if is_stored else facts.MISSING
         facts.note(facts.ID + key, fingerprint, math.inf)
         return region_id
 
-    def is_current(self, name: str, region_id: bytes) -> bool:
-        """Whether the cache still has an id, or another one with its base.
-
-        :raises keystone.common.cache.stores.Unavailable: the servers fail
-        """
-        _, value = self._look(self.key(name))
-        return bool(value) and base_of(value.payload) == base_of(region_id)
+    def is_known(self, name: str) -> bool:
+        """Whether this thread last read an id of a region in the cache."""
+        return vars(self._known).get(name, False)
 
     def write(self, name: str, note: bytes = b'') -> bytes:
         """Change the id of a region. If it cannot be stored, it is owed."""
@@ -151,6 +150,7 @@ class Ids:
                 region_id = _new_id(_BASE + base_of(value.payload))
                 new = self._packed(region_id, value.metadata['ct'])
                 if self.store.replace(key, stored, new, 0):
+                    self._current(key, new)  # others are outdated now
                     return region_id
         except stores.Unavailable:
             pass

@@ -93,6 +93,23 @@ class _Failures:
         self.assertEqual('new', self.process().read())
         self.assertEqual('new', one.read())
 
+    def test_server_with_an_old_id_of_a_part(self):
+        one, other = self.process(), self.process()
+        before = other.region_id()
+        ids = one.manager.ids
+        part = other.manager.ids.read_part('part')
+        old = dict(self.server.items)
+        one.begin()
+        self.assertTrue(ids.write_part('part'))
+        ids.write_keeping_base(one.manager.name)
+        self.server.items = old
+        self.now += base.PAUSE
+        other.begin()
+        # It has not seen another one.
+        self.assertEqual(part, other.manager.ids.read_part('part'))
+        self.assertNotEqual(before, one.region_id())
+        self.assertEqual(one.region_id(), other.region_id())
+
     def test_old_id_is_not_used_either_where_it_cannot_be_replaced(self):
         one = self.process()
         one.read()
@@ -208,6 +225,18 @@ class PyMemcacheTests(_Failures, base.CacheTestCase):
 
 class MemcachePoolTests(_Failures, base.CacheTestCase):
     backend = 'oslo_cache.memcache_pool'
+
+
+class PartsTests(base.CacheTestCase):
+    def test_parts_of_a_region_take_no_memory(self):
+        one = self.process()
+        one.read()
+        known = vars(one.manager.ids._known)
+        before = dict(known)
+        # There is one for each user whose roles are looked up.
+        for user in 'abc':
+            one.manager.ids.read_part(user)
+        self.assertEqual(before, known)
 
 
 class ThreadsTests(base.CacheTestCase):
