@@ -115,9 +115,10 @@ class RevocationTests(work.WorkTestCase):
         )
 
     def test_statements(self):
-        self.assertEqual(
-            (2, 1),
+        # Events are recorded together, or each on its own.
+        self.assertIn(
             (self.work['statements'], self.work['commits']),
-            'A revocation takes more than one INSERT, and one query of the '
-            'events before it.',
+            [(1 + number, number) for number in (1, 2)],
+            'A revocation takes more than an INSERT for each commit, and one '
+            'query of the events before it.',
         )
