@@ -43,18 +43,15 @@ class Decisions:
 
     :ivar credentials: the caller's
         :class:`keystone.common.context.RequestContext`
+    :ivar size: approximate size in bytes
     """
 
     def __init__(self, credentials: Any) -> None:
         self.credentials = credentials
+        self.size = _OVERHEAD
         self._version: object = None
         self._allowed: set = set()
         self._reuse: dict[str, tuple[bool, bool]] = {}
-
-    @property
-    def size(self) -> int:
-        """Approximate size in bytes."""
-        return _OVERHEAD + _OF_DECISION * len(self._allowed)
 
     def allow(self, action: str, target: tuple) -> bool:
         """Whether the caller is allowed to do something.
@@ -81,6 +78,7 @@ class Decisions:
         is_pure, is_for_any = self._reuse[action]
         if is_pure and rules.version is version:
             self._allowed.add((action, _ANY if is_for_any else digest))
+            self.size = _OVERHEAD + _OF_DECISION * len(self._allowed)
         return True
 
     def _judge(self, enforcer: Any, action: str) -> tuple[bool, bool]:

@@ -84,9 +84,9 @@ class ValidationCacheMiddleware:
         found = self._headers.of(asked.surroundings, asked.token, len(body))
         if found is None:
             return None
-        size = caller.size
+        size = caller.caller and caller.caller.size
         is_allowed = self._is_allowed(asked, caller, subject)
-        if caller.size != size:
+        if caller.caller and caller.caller.size != size:
             self.cache.resized(asked.caller, caller)
         if not is_allowed:
             return None
