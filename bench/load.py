@@ -17,10 +17,10 @@ import pathlib
 import select
 import signal
 import subprocess
-import tempfile
 
 from patchset import child
 from patchset import errors
+from patchset import paths
 
 _MAX_DURATION = 900  # seconds, of a given number of requests
 
@@ -136,9 +136,7 @@ def _run(parts, clients, seconds=None, strict=True, rate=0):
     :param rate: requests per second of each part; see :func:`during`
     """
     with contextlib.ExitStack() as stack:
-        folder = pathlib.Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix='ks-wrk-'))
-        )
+        folder = stack.enter_context(paths.temporary('ks-wrk-'))
         # Ends after the processes, whose output its threads read.
         pool = concurrent.futures.ThreadPoolExecutor(len(parts))
         stack.enter_context(pool)

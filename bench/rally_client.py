@@ -12,9 +12,7 @@ only: :func:`restore` removes them.
 import contextlib
 import json
 import os
-import pathlib
 import subprocess
-import tempfile
 
 from bench import client
 from bench import load
@@ -35,15 +33,17 @@ def started(side, venv):
     :param venv: the environment with rally-openstack
     :returns: a :class:`Rally`
     """
-    with tempfile.TemporaryDirectory(prefix='ks-rally-') as folder:
-        log = pathlib.Path(folder) / 'log'
+    with paths.temporary('ks-rally-') as folder:
+        log = folder / 'log'
         with open(log, 'w') as output:
             process = child.start(
                 [venv.python, '-P', '-m', 'bench.rally_worker'],
                 cwd=folder,
                 # Rally reads files in the home directory.
                 env={
-                    **os.environ, **venv.variables(paths.ROOT), 'HOME': folder,
+                    **os.environ,
+                    **venv.variables(paths.ROOT),
+                    'HOME': str(folder),
                 },
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -4,8 +4,6 @@
 
 import contextlib
 import itertools
-import pathlib
-import tempfile
 
 from bench import client
 from bench import cloud
@@ -15,6 +13,7 @@ from patchset import assemble
 from patchset import deployment
 from patchset import environment
 from patchset import keystone_conf
+from patchset import paths
 from patchset import progress
 from patchset import system
 from patchset.services import memcached
@@ -89,16 +88,12 @@ def for_each_side(function, sides):
     return dict(zip(sides, results, strict=True))
 
 
-@contextlib.contextmanager
 def temporary_folder():
     """A temporary folder for servers, which is accessible to their users.
 
     It also contains what an interrupted server leaves.
     """
-    with tempfile.TemporaryDirectory(prefix='ks-bench-') as name:
-        path = pathlib.Path(name)
-        path.chmod(0o711)
-        yield path
+    return paths.temporary('ks-bench-', mode=0o711)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,6 @@ import pathlib
 import re
 import shutil
 import sys
-import tempfile
 
 from patchset import child
 from patchset import errors
@@ -50,9 +49,9 @@ def ensure(pin, stock=False):
         what = f'assembling {pin.release}: {len(topics)} topics'
         with (
             progress.stage(what),
-            tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary,
+            paths.temporary(parent=paths.BUILD) as temporary,
         ):
-            fresh = pathlib.Path(temporary) / 'tree'
+            fresh = temporary / 'tree'
             build(pin, source, topics, fresh)
             mark(fresh, 'inputs', digest(pin, topics))
             if tree.is_dir():

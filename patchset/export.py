@@ -3,9 +3,7 @@
 """The series as an upstream reviewer takes it: one commit per topic."""
 
 import difflib
-import pathlib
 import re
-import tempfile
 
 from patchset import assemble
 from patchset import errors
@@ -66,8 +64,8 @@ def picked(tree, topics, only=(), signed_by=None):
     names = [topic.name for topic in topics]
     series.check_names(only, names)
     wanted = closure(topics, only or names)
-    with tempfile.TemporaryDirectory() as temporary:
-        clone = Clone(tree, topics, pathlib.Path(temporary), signed_by)
+    with paths.temporary() as temporary:
+        clone = Clone(tree, topics, temporary, signed_by)
         made = []
         for topic in topics:
             if topic.name in wanted:

@@ -12,6 +12,8 @@ import pathlib
 import shutil
 import tempfile
 
+from patchset import paths
+
 FOLDER = pathlib.Path('/dev/shm')
 PLENTY = 10 * 2**30  # bytes
 _VARIABLE = 'TMPDIR'
@@ -27,12 +29,9 @@ def temporary():
     if _VARIABLE in os.environ or not _is_usable():
         yield
         return
-    with tempfile.TemporaryDirectory(
-        prefix='ks-', dir=FOLDER, ignore_cleanup_errors=True
-    ) as folder:
-        # Like /tmp: servers that root starts become other users.
-        os.chmod(folder, 0o1777)
-        os.environ[_VARIABLE] = tempfile.tempdir = folder
+    # Like /tmp: servers that root starts become other users.
+    with paths.temporary(parent=FOLDER, mode=0o1777) as folder:
+        os.environ[_VARIABLE] = tempfile.tempdir = str(folder)
         try:
             yield
         finally:

@@ -7,7 +7,6 @@ import re
 import shutil
 import sys
 import tarfile
-import tempfile
 
 from patchset import child
 from patchset import errors
@@ -78,7 +77,7 @@ def _download(requirement, archive, *options):
     archive.parent.mkdir(parents=True, exist_ok=True)
     with (
         progress.stage(f'fetching {archive.name}'),
-        tempfile.TemporaryDirectory(dir=archive.parent) as folder,
+        paths.temporary(parent=archive.parent) as folder,
     ):
         child.run(
             [
@@ -90,7 +89,7 @@ def _download(requirement, archive, *options):
             stdin=f'{requirement}\n',
             what='pip download',
         )  # fmt: skip
-        shutil.move(f'{folder}/{archive.name}', archive)
+        shutil.move(folder / archive.name, archive)
 
 
 def _explained(pin, message):
@@ -108,9 +107,9 @@ def _explained(pin, message):
 
 
 def _unpack(archive, folder):
-    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+    with paths.temporary(parent=folder.parent) as temporary:
         with tarfile.open(archive) as source:
             # Python 3.11.4 and newer ask for a filter; its content is pinned.
             source.extraction_filter = getattr(tarfile, 'data_filter', None)
             source.extractall(temporary)
-        shutil.move(f'{temporary}/{folder.name}', folder)
+        shutil.move(temporary / folder.name, folder)

@@ -3,14 +3,13 @@
 """A running cluster: Keystone nodes, HAProxy, database and caches."""
 
 import itertools
-import pathlib
-import tempfile
 
 from bench import delay_proxy
 from patchset import assemble
 from patchset import client
 from patchset import environment
 from patchset import keystone_conf
+from patchset import paths
 from patchset import progress
 from patchset.cluster import databases
 from patchset.cluster import node
@@ -76,10 +75,9 @@ class Cluster(server.Service):
 
     def _start(self):
         self._venv = environment.Environment(self.pin.release, 'run').ensure()
-        folder = tempfile.TemporaryDirectory(prefix='ks-cluster-')
-        self._folder = pathlib.Path(self._stack.enter_context(folder))
-        # The users of the servers need access to their folders.
-        self._folder.chmod(0o711)
+        self._folder = self._stack.enter_context(
+            paths.temporary('ks-cluster-', mode=0o711)
+        )
         self._start_servers()
         for number, name in enumerate(self.layout.names):
             self.nodes.append(self._make_node(number, name))

@@ -12,7 +12,6 @@ import pathlib
 import re
 import shutil
 import sys
-import tempfile
 import urllib.parse
 import uuid
 
@@ -47,15 +46,15 @@ def wheel(tree, pin, folder):
     """
     epoch = git.git(tree, 'show', '-s', '--format=%ct').strip()
     os.umask(0o022)  # file modes are part of the bytes
-    with tempfile.TemporaryDirectory() as temporary:
+    with paths.temporary() as temporary:
         # A clone holds what is committed and nothing that a test run left.
-        clone = pathlib.Path(temporary) / 'keystone'
+        clone = temporary / 'keystone'
         git.git(tree, 'clone', '--quiet', '--shared', '--no-tags', tree, clone)
         child.run(
             [
                 sys.executable, '-m', 'pip', 'wheel', '--quiet', '--no-deps',
                 '--disable-pip-version-check', '--no-build-isolation',
-                '--wheel-dir', f'{temporary}/dist', clone,
+                '--wheel-dir', temporary / 'dist', clone,
             ],
             env={
                 **assemble.pbr_variables(pin.local_version),
@@ -64,7 +63,7 @@ def wheel(tree, pin, folder):
             },
             what='building the wheel',
         )  # fmt: skip
-        built = next(pathlib.Path(temporary, 'dist').glob('*.whl'))
+        built = next((temporary / 'dist').glob('*.whl'))
         folder.mkdir(parents=True, exist_ok=True)
         return pathlib.Path(shutil.copy(built, folder))
 

@@ -9,8 +9,6 @@ its dependencies, and assembling and refreshing must change nothing.
 """
 
 from concurrent import futures
-import pathlib
-import tempfile
 
 from patchset import assemble
 from patchset import child
@@ -55,16 +53,15 @@ def check(pin, source, python, root=paths.ROOT):
     others = series.elsewhere(pin.release, root / 'patches')
     completeness(pin.release, topics, others, root)
     ownership(topics, others, source, root)
-    with tempfile.TemporaryDirectory() as temporary:
-        tree = pathlib.Path(temporary) / 'tree'
+    with paths.temporary() as temporary:
+        tree = temporary / 'tree'
         assemble.build(pin, source, topics, tree, root)
         progress.step('each patch applies exactly')
         round_trip(pin, tree, root)
         progress.step('assemble, then refresh, changes nothing')
         with futures.ThreadPoolExecutor() as pool:
-            folder = pathlib.Path(temporary)
             independent = pool.submit(
-                dependencies.verify, tree, topics, folder
+                dependencies.verify, tree, topics, temporary
             )
             importable(tree, topics, python)
             progress.step('each module of the topics imports')

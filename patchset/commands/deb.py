@@ -12,7 +12,6 @@ import hashlib
 import os
 import pathlib
 import re
-import tempfile
 
 from patchset import assemble
 from patchset import child
@@ -48,8 +47,8 @@ def add_arguments(parser):
 
 def run(args):
     """Build, and print the paths written."""
-    with tempfile.TemporaryDirectory() as folder:
-        packages = args.packages or download(pathlib.Path(folder))
+    with paths.temporary() as folder:
+        packages = args.packages or download(folder)
         for path in build(packages, paths.DIST / 'deb'):
             progress.say(path)
 
@@ -93,8 +92,8 @@ def build(packages, folder):
 
 
 def _one(path, folder):
-    with tempfile.TemporaryDirectory() as temporary:
-        root = pathlib.Path(temporary) / 'root'
+    with paths.temporary() as temporary:
+        root = temporary / 'root'
         child.run([child.find('dpkg-deb'), '-R', path, root])
         control = root / 'DEBIAN' / 'control'
         text = control.read_text()

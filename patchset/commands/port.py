@@ -8,9 +8,7 @@ says, and run the command again without a version to continue. Finally, write
 the patches with ./ks refresh.
 """
 
-import pathlib
 import shutil
-import tempfile
 
 from patchset import arguments
 from patchset import assemble
@@ -105,8 +103,8 @@ def start(pin, old):
     with locking.exclusive(tree):
         if tree.is_dir():
             assemble.assert_clean(tree, pin)
-        with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
-            fresh = pathlib.Path(temporary) / 'tree'
+        with paths.temporary(parent=paths.BUILD) as temporary:
+            fresh = temporary / 'tree'
             assemble.build(pin, source, [], fresh)
             git.git(
                 fresh, 'fetch', '--quiet', '--no-tags', topics,

@@ -4,12 +4,12 @@
 
 import contextlib
 import pathlib
-import tempfile
 
 from patchset import assemble
 from patchset import deployment
 from patchset import environment
 from patchset import keystone_conf
+from patchset import paths
 from patchset import pins
 from patchset import progress
 from patchset.services import mariadb
@@ -56,14 +56,12 @@ def start(options):
     :returns: the :class:`patchset.deployment.Deployment`
     """
     with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(
-            tempfile.TemporaryDirectory(prefix='ks-live-')
-        )
+        folder = stack.enter_context(paths.temporary('ks-live-'))
         with progress.stage('starting MariaDB and memcached'):
             database = stack.enter_context(mariadb.MariaDB())
             cache = stack.enter_context(memcached.Memcached())
         one = keystone(
-            f'{folder}/keystone', pin=options.pin, stock=options.stock,
+            folder / 'keystone', pin=options.pin, stock=options.stock,
             database=database.url('keystone'), cache=cache.url,
             processes=PROCESSES,
             threads=STOCK_THREADS if options.stock else THREADS,

@@ -6,9 +6,6 @@ A reviewer takes the topics one at a time. With nothing but its dependencies,
 a topic's own tests and upstream's tests of the changed areas must pass.
 """
 
-import pathlib
-import tempfile
-
 from patchset import assemble
 from patchset import export
 from patchset import paths
@@ -26,10 +23,8 @@ def run(options):
     topics = series.load(options.pin.release)
     chosen = options.chosen(topics)
     total = results.Result()
-    with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
-        clone = export.Clone(
-            assemble.ensure(options.pin), topics, pathlib.Path(temporary)
-        )
+    with paths.temporary(parent=paths.BUILD) as temporary:
+        clone = export.Clone(assemble.ensure(options.pin), topics, temporary)
         tree = clone.folder
         for number, topic in enumerate(chosen, 1):
             clone.make(export.closure(topics, [topic.name]))

@@ -3,9 +3,7 @@
 """Documentation and release notes, built with warnings as errors."""
 
 import contextlib
-import pathlib
 import shutil
-import tempfile
 
 from patchset import child
 from patchset import environment
@@ -39,8 +37,8 @@ def history(root):
         yield root
         return
     progress.step('a shallow clone: release notes get no versions')
-    with tempfile.TemporaryDirectory() as folder:
-        copy = pathlib.Path(folder) / 'repository'
+    with paths.temporary() as folder:
+        copy = folder / 'repository'
         for path in sources.files(root):
             target = copy / path.relative_to(root)
             target.parent.mkdir(parents=True, exist_ok=True)

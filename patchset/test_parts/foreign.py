@@ -15,7 +15,6 @@ import json
 import os
 import pathlib
 import re
-import tempfile
 
 from patchset import client
 from patchset import environment
@@ -130,7 +129,7 @@ def running(options):
     :returns: a home folder that has its ``clouds.yaml``
     """
     with (
-        tempfile.TemporaryDirectory(prefix='ks-foreign-') as folder,
+        paths.temporary('ks-foreign-') as folder,
         cloud.start(options) as keystone,
     ):
         admin = keystone.credentials
@@ -145,11 +144,11 @@ def running(options):
         for names, account in ((_ADMINS, admin), (_USERS, user)):
             for name in names:
                 found |= json.loads(openrc.clouds(account, name))['clouds']
-        path = pathlib.Path(folder, _CLOUDS)
+        path = folder / _CLOUDS
         path.parent.mkdir(parents=True)
         with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), 'w') as file:
             json.dump({'clouds': found}, file)
-        yield pathlib.Path(folder)
+        yield folder
 
 
 def _make_user(keystone, user):

@@ -7,9 +7,7 @@ read from that release's own source; the rest to ``ruff.toml``.
 """
 
 import functools
-import pathlib
 import re
-import tempfile
 
 from patchset import child
 from patchset import environment
@@ -166,10 +164,10 @@ def patch_faults(path):
 
 def _mail(text):
     """Read the patch as ``git am`` does."""
-    with tempfile.TemporaryDirectory() as folder:
-        message = pathlib.Path(folder) / 'message'
+    with paths.temporary() as folder:
+        message = folder / 'message'
         done = child.finish(
-            ['git', 'mailinfo', message, f'{folder}/diff'], stdin=text
+            ['git', 'mailinfo', message, folder / 'diff'], stdin=text
         )
         if done.returncode:
             return [f'git mailinfo: {done.stderr.strip()}']

@@ -11,7 +11,6 @@ that does is enough.
 import dataclasses
 import pathlib
 import shutil
-import tempfile
 
 from patchset import assemble
 from patchset import paths
@@ -47,8 +46,8 @@ def run(options):
         expression=options.expression or '',
         last=sorted(durations.known()),
     )
-    with tempfile.TemporaryDirectory(dir=paths.BUILD) as temporary:
-        tree = pathlib.Path(temporary) / 'keystone'
+    with paths.temporary(parent=paths.BUILD) as temporary:
+        tree = temporary / 'keystone'
         unpatched(options.pin, tree)
         every = dataclasses.replace(options, expression=None)
         return stestr.run(

@@ -10,7 +10,6 @@ import os
 import pathlib
 import re
 import subprocess
-import tempfile
 
 from patchset import assemble
 from patchset import child
@@ -141,7 +140,7 @@ class Suite:
             log = stack.enter_context(self._log())
             options = ['--subunit', f'--concurrency={concurrency}']
             if listed:
-                named = pathlib.Path(folder) / 'ids'
+                named = folder / 'ids'
                 named.write_text('\n'.join(sorted(report.ids)))
                 options.append(f'--load-list={named}')
             suite = self._start(
@@ -180,7 +179,7 @@ class Suite:
             progress.say(f'FAILED {test["id"]}\n{test["text"]}\n')
 
     def _start(self, temporary, verb, expression, *options, ids=(), **streams):
-        durations.make_repository(pathlib.Path(temporary), ids)
+        durations.make_repository(temporary, ids)
         command = [
             self._environment.bin / 'stestr', f'--repo-url={temporary}',
             *self._selection(temporary), verb, *options,
@@ -202,7 +201,7 @@ class Suite:
                 f'--test-path={self._folder}',
                 f'--top-dir={self._top}',
             ]
-        named = pathlib.Path(temporary) / 'named'
+        named = temporary / 'named'
         named.mkdir()
         (named / 'test_named.py').write_text(self._script)
         return [*options, f'--test-path={named}', f'--top-dir={named}']
@@ -216,8 +215,8 @@ class Suite:
             # Trees stay as they are: compiled code and files go elsewhere.
             'PYTHONPYCACHEPREFIX': str(paths.BUILD / 'pycache'),
             'HYPOTHESIS_STORAGE_DIRECTORY': str(paths.BUILD / 'hypothesis'),
-            'KEYSTONE_TEST_TEMP_DIR': temporary,
-            'TMPDIR': temporary,
+            'KEYSTONE_TEST_TEMP_DIR': str(temporary),
+            'TMPDIR': str(temporary),
             **self._variables,
         }
 
@@ -235,14 +234,9 @@ class Suite:
         return errors.Error(f'{self.label}: {what}: {reason}; see {self.log}')
 
 
-@contextlib.contextmanager
 def _temporary():
-    with tempfile.TemporaryDirectory(
-        prefix='ks-test-', ignore_cleanup_errors=True
-    ) as folder:
-        # As /tmp is: servers that the tests start use it as other users.
-        os.chmod(folder, 0o1777)
-        yield folder
+    # As /tmp is: servers that the tests start use it as other users.
+    return paths.temporary('ks-test-', mode=0o1777)
 
 
 def _slowest(times):

@@ -7,9 +7,7 @@ passes on stock must pass on the patched tree.
 """
 
 import configparser
-import pathlib
 import shutil
-import tempfile
 
 from patchset import environment
 from patchset import keystone_conf
@@ -39,11 +37,11 @@ def run_suite(
     :param quiet: do not print the failures, which are expected
     :returns: a :class:`patchset.test_parts.results.Report`
     """
-    with tempfile.TemporaryDirectory(prefix='ks-tempest-') as folder:
-        file = pathlib.Path(folder) / 'tempest.conf'
+    with paths.temporary('ks-tempest-') as folder:
+        file = folder / 'tempest.conf'
         file.touch(mode=0o600)
         if not options.stock if plugin is None else plugin:
-            install_plugin(pathlib.Path(folder))
+            install_plugin(folder)
         suite = _suite(options, part, folder, quiet)
         ids = suite.ids(expression)
         if not ids:
@@ -62,9 +60,9 @@ def _suite(options, part, folder, quiet):
         options.label(part), venv, folder,
         folder=packages / 'tempest' / 'test_discover', top=packages,
         variables={
-            'TEMPEST_CONFIG_DIR': folder,
+            'TEMPEST_CONFIG_DIR': str(folder),
             'TEMPEST_CONFIG': 'tempest.conf',
-            'XDG_CACHE_HOME': folder,  # of the entry points found
+            'XDG_CACHE_HOME': str(folder),  # of the entry points found
             'no_proxy': '127.0.0.1',
         },
         group=stestr.BY_CLASS, quiet=quiet,

@@ -12,14 +12,13 @@ cloud.
 """
 
 import collections
-import pathlib
 import socket
-import tempfile
 import threading
 import time
 
 from patchset import client
 from patchset import keystone_conf
+from patchset import paths
 from patchset import progress
 from patchset.services import mariadb
 from patchset.services import memcached
@@ -128,11 +127,7 @@ class Testbed(server.Service):
     # Starting.
 
     def _start(self):
-        self._folder = pathlib.Path(
-            self._stack.enter_context(
-                tempfile.TemporaryDirectory(prefix='ks-walk-')
-            )
-        )
+        self._folder = self._stack.enter_context(paths.temporary('ks-walk-'))
         self.counters = self._stack.enter_context(Counters())
         with progress.stage('starting MariaDB, slapd and memcached'):
             self._database = self._stack.enter_context(mariadb.MariaDB())
