@@ -18,6 +18,7 @@ from patchset import progress
 from patchset import system
 from patchset.services import memcached
 from patchset.services import server
+from patchset.test_parts import cloud as keystones
 
 # With more threads, stock can respond with values that another request left on
 # the thread, such as a deleted role.
@@ -122,12 +123,11 @@ def both(plan, options=None):
             url = database.url(name, port)
             keystone = _keystone(plan, name, folder, url, cache.url, options)
             sides.append(Side(name, keystone, database, cache, sql))
-        keystones = [side.keystone for side in sides]
-        stack.callback(
-            client.map_concurrently, lambda one: one.stop(), keystones
-        )
-        client.map_concurrently(lambda one: one.prepare(), keystones)
-        _start(keystones)
+        started = [side.keystone for side in sides]
+        stack.callback(keystones.stop_all, started)
+        client.map_concurrently(deployment.Deployment.prepare, started)
+        progress.step('starting Keystone: stock and patched')
+        keystones.start_all(started)
         if plan.delay:
             # Later, because creating the schema takes a thousand statements.
             delayed.set_delay(plan.delay)
@@ -149,14 +149,6 @@ def _keystone(plan, name, folder, database, cache, options):
         threads=1,
         options=settings,
     )
-
-
-def _start(keystones):
-    progress.step('starting Keystone: stock and patched')
-    for keystone in keystones:
-        keystone.launch()
-    for keystone in keystones:
-        keystone.get_ready()
 
 
 @contextlib.contextmanager
@@ -183,7 +175,8 @@ def second_nodes(sides):
             )
             stack.callback(node.stop)
             node.prepare_like(first)
-        _start(nodes.values())
+        progress.step('starting Keystone: stock and patched')
+        keystones.start_all(nodes.values())
         yield nodes
 
 

@@ -117,6 +117,10 @@ class Deployment:
         """Process id of the running server, whose children are workers."""
         return self._server.pid
 
+    @property
+    def is_running(self):
+        return self._server is not None and self._server.poll() is None
+
     def prepare(self):
         """Make what is missing: keys, configuration, schema, admin.
 
@@ -268,12 +272,17 @@ class Deployment:
         finally:
             self.state.release()
 
+    def terminate(self):
+        """Tell the server to end, without waiting as :meth:`end` does."""
+        # The master alone is asked, and then asks its workers in order.
+        if self.is_running:
+            self._server.terminate()
+
     def end(self):
         """End the server, which can be started again."""
         if not self._server:
             return
-        # The master alone is asked, and then asks its workers in order.
-        self._server.terminate()
+        self.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._server.wait(2 * wsgi.MERCY)
         child.stop(self._server)

@@ -16,6 +16,7 @@ from patchset.cluster import node
 from patchset.services import haproxy
 from patchset.services import memcached
 from patchset.services import server
+from patchset.test_parts import cloud
 
 
 class Cluster(server.Service):
@@ -96,7 +97,7 @@ class Cluster(server.Service):
             ]
         self._ports = server.free_ports(layout.nodes)
         self._start_delay_proxies()
-        self._stack.callback(self._stop_nodes)
+        self._stack.callback(cloud.stop_all, self.nodes)
         servers = {
             name: self._port_from(layout.region(number), port, 0)
             for number, (name, port) in enumerate(
@@ -177,15 +178,5 @@ class Cluster(server.Service):
         for one in others:
             one.prepare_like(first)
         with progress.stage(f'starting {len(self.nodes)} nodes'):
-            for one in self.nodes:
-                one.launch()
-            for one in self.nodes:
-                one.get_ready()
+            cloud.start_all(self.nodes)
             self.balancer.wait_for(dict.fromkeys(self.layout.names, 'UP'))
-
-    def _stop_nodes(self):
-        # In parallel: each can take several seconds.
-        for one in self.nodes:
-            one.terminate()
-        for one in self.nodes:
-            one.stop()

@@ -40,10 +40,6 @@ class Node(deployment.Deployment):
         """URL of the API, the same for all nodes."""
         return self._public
 
-    @property
-    def is_running(self):
-        return self._server is not None and self._server.poll() is None
-
     def kill_worker(self):
         """Kill one worker process, which uWSGI replaces."""
         os.kill(child.children(self.pid)[0], signal.SIGKILL)
@@ -52,11 +48,6 @@ class Node(deployment.Deployment):
         """Kill the node; it can be started again."""
         child.stop(self._server, signal.SIGKILL)
         self._server = None
-
-    def terminate(self):
-        """Tell the node to stop, without waiting as :meth:`stop` does."""
-        if self.is_running:
-            self._server.terminate()
 
     def end(self):
         """End the server, and remove the files that libfaketime leaves."""

@@ -69,3 +69,19 @@ def start(options):
         with progress.stage('starting Keystone'):
             stack.enter_context(one)
         yield one
+
+
+def start_all(deployments):
+    """Start the servers of several deployments at the same time."""
+    for one in deployments:
+        one.launch()
+    for one in deployments:
+        one.get_ready()
+
+
+def stop_all(deployments):
+    """Stop several deployments at the same time."""
+    for one in deployments:
+        one.terminate()
+    for one in deployments:
+        one.stop()

@@ -198,10 +198,7 @@ class Testbed(server.Service):
 
     def _run(self):
         with progress.stage('starting Keystone'):
-            for keystone in self._keystones.values():
-                keystone.launch()
-            for keystone in self._keystones.values():
-                keystone.get_ready()
+            cloud.start_all(self._keystones.values())
 
 
 class Counters:
