@@ -106,17 +106,22 @@ _UPDATES = {
 _NUMBERED = ('rename', 'describe')  # updates that use a number
 
 
-def update_operations(kind, resource, names, **weights):
-    """Register operations that update or delete a resource.
+def usual_operations(kind, resource, names, values=None, **weights):
+    """Register operations that create, update or delete a resource.
 
     :param resource: its type, as in paths, for example ``user``
     :param names: names of the resources of this type
+    :param values: function of a side and a name: the attributes of a new one,
+        in addition to its name
     :param weights: {verb: weight} of the operations
     """
     for verb, weight in weights.items():
 
         def do(side, *, verb=verb, **arguments):
             name = arguments.pop(resource)
+            if verb == 'create':
+                own = values(side, name) if values else {}
+                return side.create(resource, name, name=name, **own)
             if verb == 'delete':
                 return side.delete(f'/{resource}s/{side.id(name)}', name)
             return side.update(

@@ -3,9 +3,8 @@
 """Roles, implied roles and grants."""
 
 from patchset.walk import names
-from patchset.walk.steps import operation
 from patchset.walk.steps import put_and_delete
-from patchset.walk.steps import update_operations
+from patchset.walk.steps import usual_operations
 
 _ANY_ROLE = (*names.ROLES, *names.BUILT_IN)
 # Other built-in roles imply each other from the beginning.
@@ -20,12 +19,7 @@ _TARGETS = (
 )
 
 
-@operation('roles', role=names.ROLES)
-def create_role(side, role):
-    return side.create('role', role, name=role)
-
-
-update_operations('roles', 'role', names.ROLES, rename=2, delete=1)
+usual_operations('roles', 'role', names.ROLES, create=2, rename=2, delete=1)
 
 
 def _path(side, what):

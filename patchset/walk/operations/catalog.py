@@ -6,22 +6,17 @@ from patchset.walk import names
 from patchset.walk.steps import NUMBER
 from patchset.walk.steps import operation
 from patchset.walk.steps import put_and_delete
-from patchset.walk.steps import update_operations
+from patchset.walk.steps import usual_operations
 
 _INTERFACES = ('public', 'internal', 'admin')
 _GROUPS = '/OS-EP-FILTER/endpoint_groups'
 
 
-@operation('catalog', service=names.SERVICES)
-def create_service(side, service):
-    return side.create(
-        'service', service, name=service, type=f'type-{service}'
-    )
-
-
-update_operations(
-    'catalog', 'service', names.SERVICES, rename=1, disable=1, enable=1
-)
+usual_operations(
+    'catalog', 'service', names.SERVICES,
+    lambda side, name: {'type': f'type-{name}'},
+    create=2, rename=1, disable=1, enable=1,
+)  # fmt: skip
 
 
 @operation('catalog', 1, service=names.SERVICES)
@@ -56,7 +51,7 @@ def move_endpoint(side, endpoint, number):
     return side.update('endpoint', endpoint, url=f'http://moved-{number}')
 
 
-update_operations(
+usual_operations(
     'catalog', 'endpoint', names.ENDPOINTS, disable=1, enable=1, delete=1
 )
 

@@ -6,7 +6,7 @@ from patchset.walk import names
 from patchset.walk.steps import NUMBER
 from patchset.walk.steps import operation
 from patchset.walk.steps import put_and_delete
-from patchset.walk.steps import update_operations
+from patchset.walk.steps import usual_operations
 
 FIRST_PASSWORD = 'password-0'
 
@@ -21,7 +21,7 @@ def create_user(side, user):
     )
 
 
-update_operations(
+usual_operations(
     'users', 'user', names.USERS,
     rename=2, describe=2, disable=3, enable=6, delete=1,
 )  # fmt: skip
@@ -52,13 +52,11 @@ def change_own_password(side, user, number):
     return answer
 
 
-@operation('groups', group=names.GROUPS)
-def create_group(side, group):
-    domain = side.id(names.GROUPS[group])
-    return side.create('group', group, name=group, domain_id=domain)
-
-
-update_operations('groups', 'group', names.GROUPS, delete=1)
+usual_operations(
+    'groups', 'group', names.GROUPS,
+    lambda side, name: {'domain_id': side.id(names.GROUPS[name])},
+    create=2, delete=1,
+)  # fmt: skip
 
 
 @put_and_delete(

@@ -5,17 +5,12 @@
 from patchset.walk import names
 from patchset.walk.steps import NUMBER
 from patchset.walk.steps import operation
-from patchset.walk.steps import update_operations
+from patchset.walk.steps import usual_operations
 
-
-@operation('domains', domain=names.DOMAINS)
-def create_domain(side, domain):
-    return side.create('domain', domain, name=domain)
-
-
-update_operations(
-    'domains', 'domain', names.DOMAINS, rename=2, disable=1, enable=5
-)
+usual_operations(
+    'domains', 'domain', names.DOMAINS,
+    create=2, rename=2, disable=1, enable=5,
+)  # fmt: skip
 
 
 @operation('domains', 1, domain=names.DOMAINS, number=NUMBER)
@@ -40,18 +35,17 @@ def delete_domain(side, domain):
     return side.delete(f'/domains/{side.id(domain)}', domain, *contents)
 
 
-@operation('projects', 3, project=names.PROJECTS)
-def create_project(side, project):
+def _place(side, project):
     domain, parent = names.PROJECTS[project]
-    return side.create(
-        'project', project, name=project, domain_id=side.id(domain),
-        parent_id=side.id(parent) if parent else None,
-    )  # fmt: skip
+    return {
+        'domain_id': side.id(domain),
+        'parent_id': side.id(parent) if parent else None,
+    }
 
 
-update_operations(
-    'projects', 'project', names.PROJECTS,
-    rename=2, disable=2, enable=6, delete=1,
+usual_operations(
+    'projects', 'project', names.PROJECTS, _place,
+    create=3, rename=2, disable=2, enable=6, delete=1,
 )  # fmt: skip
 
 
