@@ -11,7 +11,6 @@ only: :func:`restore` removes them.
 
 import contextlib
 import json
-import os
 import subprocess
 
 from bench import client
@@ -41,8 +40,9 @@ def started(side, venv):
                 cwd=folder,
                 # Rally reads files in the home directory.
                 env={
-                    **os.environ,
+                    **child.variables(),
                     **venv.variables(paths.ROOT),
+                    **side.keystone.credentials,
                     'HOME': str(folder),
                 },
                 stdin=subprocess.PIPE,
@@ -52,29 +52,9 @@ def started(side, venv):
             )  # fmt: skip
         with process:
             try:
-                yield Rally(process, log, _spec(side.keystone.credentials))
+                yield Rally(process, log)
             finally:
                 child.stop(process)
-
-
-def _spec(variables):
-    """Specification of a cloud for Rally, from the admin's variables."""
-    admin = {
-        'username': variables['OS_USERNAME'],
-        'password': variables['OS_PASSWORD'],
-        'project_name': variables['OS_PROJECT_NAME'],
-        'user_domain_name': variables['OS_USER_DOMAIN_NAME'],
-        'project_domain_name': variables['OS_PROJECT_DOMAIN_NAME'],
-    }
-    return {
-        'existing@openstack': {
-            'auth_url': variables['OS_AUTH_URL'],
-            'region_name': variables['OS_REGION_NAME'],
-            'admin': admin,
-            # Otherwise, rally would create one for each scenario.
-            'users': [admin],
-        }
-    }
 
 
 class Rally:
@@ -82,13 +62,11 @@ class Rally:
 
     :param process: the running :mod:`bench.rally_worker`
     :param log: path of its log
-    :param spec: the specification of the cloud, a dict
     """
 
-    def __init__(self, process, log, spec):
+    def __init__(self, process, log):
         self._process = process
         self._log = log
-        self._send(spec)
 
     def get_ready(self):
         """Wait until it accepts scenarios.
@@ -108,14 +86,12 @@ class Rally:
         name = f'KeystoneBasic.{scenario}'
         runner = {'constant': {'times': iterations, 'concurrency': clients}}
         subtask = {'title': name, 'scenario': {name: {}}, 'runner': runner}
-        self._send({'version': 2, 'title': name, 'subtasks': [subtask]})
-        return json.loads(self._receive())
-
-    def _send(self, message):
+        task = {'version': 2, 'title': name, 'subtasks': [subtask]}
         # The end of the process is reported when its response is read.
         with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(json.dumps(message) + '\n')
+            self._process.stdin.write(json.dumps(task) + '\n')
             self._process.stdin.flush()
+        return json.loads(self._receive())
 
     def _receive(self):
         response = self._process.stdout.readline()

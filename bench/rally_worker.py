@@ -2,10 +2,10 @@
 
 """Runs Rally scenarios, as a process in Rally's own environment.
 
-The first line on standard input is the specification of Rally's environment,
-in JSON. Its files are created in the current folder. The response is
-``ready``. Each further line is a task for Rally, in JSON; the response is one
-line with its only workload: ``load_duration`` (seconds, null if nothing was
+The cloud is that of the environment variables, and files are created in the
+current folder. The first line of output is ``ready``. Each line on standard
+input is a task for Rally, in JSON; the response is one line with its only
+workload: ``load_duration`` (seconds, null if nothing was
 run), and ``iterations``, a list of [seconds, reason of the failure or null].
 """
 
@@ -34,7 +34,10 @@ def main():
     arguments = ['--config-file', _CONFIGURATION]
     api.API(config_args=arguments, skip_db_check=True)
     schema.schema_create()
-    spec = json.loads(sys.stdin.readline())
+    spec = env_mgr.EnvManager.create_spec_from_sys_environ()['spec']
+    cloud = spec['existing@openstack']
+    # Otherwise, rally would create one for each scenario.
+    cloud['users'] = [cloud['admin']]
     environment = env_mgr.EnvManager.create('keystone', spec)
     rally = api.API(config_args=arguments)
     # Tasks are never aborted. Otherwise, each would finally wait for a thread
