@@ -10,13 +10,12 @@ it passes there.
 
 import contextlib
 import dataclasses
-import http.client
 import json
 import os
 import pathlib
 import re
 
-from patchset import client
+from patchset import child
 from patchset import environment
 from patchset import openrc
 from patchset import paths
@@ -153,20 +152,14 @@ def running(options):
 
 def _make_user(keystone, user):
     """Create the account that is not an admin's."""
-    api = client.Client(keystone.port)
-    token = api.issue(client.password(keystone.password), client.ADMIN_PROJECT)
-
-    def create(kind, **values):
-        answer = api.ask('POST', f'/{kind}s', token, {kind: values})
-        assert answer.status == http.client.CREATED, answer
-        return answer.body[kind]['id']
-
-    project = create('project', name=user['OS_PROJECT_NAME'])
-    one = create(
-        'user', name=user['OS_USERNAME'], password=user['OS_PASSWORD']
-    )
-    roles = api.ask('GET', '/roles?name=member', token).body['roles']
-    answer = api.ask(
-        'PUT', f'/projects/{project}/users/{one}/roles/{roles[0]["id"]}', token
-    )
-    assert answer.status == http.client.NO_CONTENT, answer
+    project, name = user['OS_PROJECT_NAME'], user['OS_USERNAME']
+    for words in (
+        ['project', 'create', project],
+        ['user', 'create', f'--password={user["OS_PASSWORD"]}', name],
+        ['role', 'add', '--project', project, '--user', name, 'member'],
+    ):
+        child.run(
+            [keystone.environment.bin / 'openstack', *words],
+            env=keystone.credentials,
+            what=f'openstack {words[0]}',
+        )
