@@ -11,7 +11,6 @@ import statistics
 import time
 
 from bench import client
-from bench import credentials
 from bench import table
 from patchset import progress
 from patchset.cluster import cluster
@@ -80,13 +79,13 @@ def measure(running, count):
         :data:`LIMIT`; and the duration of the revocation in seconds
     """
     nodes = running.clients
-    login = credentials.login_body(running.account)['auth']
-    caller = nodes[0].issue(**login)
+    login = running.login
+    caller = nodes[0].issue(*login)
 
     def measure_token(_):
         # Only this node revokes: a revocation flushes stock's cached tokens.
         first, *others = nodes
-        token = first.issue(**login)
+        token = first.issue(*login)
         for _ in range(_VALIDATIONS):
             for node in nodes:
                 node.validate(caller, token)

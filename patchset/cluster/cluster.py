@@ -54,9 +54,9 @@ class Cluster(server.Service):
         return f'http://127.0.0.1:{self.balancer.port}/v3'
 
     @property
-    def account(self):
-        """Variables of the admin's openrc: a dict."""
-        return self.nodes[0].credentials
+    def login(self):
+        """The admin's identity, and the scope of its project: a tuple."""
+        return client.password(self.nodes[0].password), client.ADMIN_PROJECT
 
     @property
     def client(self):

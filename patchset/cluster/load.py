@@ -16,8 +16,6 @@ import random
 import threading
 import time
 
-from bench import credentials
-
 VALID = 20  # tokens that are validated repeatedly
 RECENT = 30  # last revoked tokens, which are validated again
 SLACK = 1.0  # seconds added to a bound, for the timers of servers
@@ -67,7 +65,7 @@ class Load:
     def __init__(self, cluster, interval):
         self._haproxy = cluster.client
         self._nodes = cluster.clients
-        self._account = cluster.account
+        self._login = cluster.login
         self._bound_without_cache = interval + SLACK
         # Without a shared cache, nodes read revocations from the database.
         self._is_shared = cluster.layout.cache != 'per-node'
@@ -220,7 +218,8 @@ class Load:
 
     def _issue(self):
         """Issue a token for the admin: status and token."""
-        body = credentials.login_body(self._account)
+        identity, scope = self._login
+        body = {'auth': {'identity': identity, 'scope': scope}}
         answer = self._request(
             'POST', '/auth/tokens', http.client.CREATED, body=body
         )

@@ -4,8 +4,8 @@
 
 import testtools
 
+from bench import client
 from bench import cloud
-from bench import credentials
 from bench import experiments
 from bench import mixed
 from bench import runner
@@ -24,7 +24,7 @@ _OPENRC = {
 
 class CredentialsTestCase(testtools.TestCase):
     def test_names_and_their_domains(self):
-        auth = credentials.login_body(_OPENRC)['auth']
+        auth = client.login(_OPENRC)['auth']
         self.assertEqual(
             {
                 'name': 'admin',
@@ -39,7 +39,7 @@ class CredentialsTestCase(testtools.TestCase):
         )
 
     def test_ids_need_no_domain(self):
-        auth = credentials.login_body(
+        auth = client.login(
             {'OS_USER_ID': 'u', 'OS_PASSWORD': 's', 'OS_PROJECT_ID': 'p'}
         )['auth']
         user = auth['identity']['password']['user']
@@ -47,13 +47,11 @@ class CredentialsTestCase(testtools.TestCase):
         self.assertEqual({'project': {'id': 'p'}}, auth['scope'])
 
     def test_the_system(self):
-        auth = credentials.login_body({**_OPENRC, 'OS_SYSTEM_SCOPE': 'all'})[
-            'auth'
-        ]
+        auth = client.login({**_OPENRC, 'OS_SYSTEM_SCOPE': 'all'})['auth']
         self.assertEqual({'system': {'all': True}}, auth['scope'])
 
     def test_a_trust(self):
-        auth = credentials.login_body({**_OPENRC, 'OS_TRUST_ID': 't'})['auth']
+        auth = client.login({**_OPENRC, 'OS_TRUST_ID': 't'})['auth']
         self.assertEqual({'OS-TRUST:trust': {'id': 't'}}, auth['scope'])
 
     def test_what_is_missing(self):
@@ -63,16 +61,14 @@ class CredentialsTestCase(testtools.TestCase):
             else:
                 missing = name
             error = self.assertRaises(
-                errors.UsageError,
-                credentials.login_body,
-                {**_OPENRC, name: ''},
+                errors.UsageError, client.login, {**_OPENRC, name: ''}
             )
             self.assertIn(f'{missing} is not set', str(error))
 
     def test_other_ways_than_a_password(self):
         error = self.assertRaises(
             errors.UsageError,
-            credentials.login_body,
+            client.login,
             {**_OPENRC, 'OS_AUTH_TYPE': 'v3token'},
         )
         self.assertIn('OS_AUTH_TYPE is v3token', str(error))

@@ -9,7 +9,6 @@ import fixtures
 import testtools
 
 from patchset import client
-from patchset import openrc
 from patchset.cluster import faults
 from patchset.cluster import layout
 from patchset.cluster import load
@@ -40,7 +39,7 @@ class LoadTestCase(testtools.TestCase):
             layout=layout.Layout(cache=cache),
             client=self.server,
             clients=[self.server],
-            account=openrc.credentials('http://127.0.0.1', 'secret'),
+            login=(client.password('secret'), client.ADMIN_PROJECT),
         )
         return load.Load(cluster, 2)
 
