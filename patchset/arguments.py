@@ -3,6 +3,7 @@
 """Arguments that several commands share."""
 
 import argparse
+import dataclasses
 
 from patchset import pins
 
@@ -24,6 +25,12 @@ def between(name, kind, least, most):
 
     number.__name__ = name
     return number
+
+
+def of_fields(kind, args):
+    """The arguments with the names of a dataclass's fields: a dict."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    return {name: getattr(args, name) for name in names if name in args}
 
 
 def add_release(parser, new=False):

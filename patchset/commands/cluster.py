@@ -107,15 +107,9 @@ def chosen(args):
 
     :raises patchset.errors.UsageError: the arguments conflict
     """
-    return layout.Layout(
-        nodes=args.nodes,
-        regions=args.regions,
-        rtt=args.rtt,
-        database=args.database,
-        cache=args.cache,
-        kind='mixed' if args.mixed else 'stock' if args.stock else 'patched',
-        processes=args.processes,
-    )
+    kind = 'mixed' if args.mixed else 'stock' if args.stock else 'patched'
+    own = arguments.of_fields(layout.Layout, args)
+    return layout.Layout(kind=kind, **own)
 
 
 def _up(args):

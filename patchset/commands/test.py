@@ -147,18 +147,11 @@ def run(args):
     if args.topics:
         topics = series.load(pin.release)
         series.check_names(args.topics, [topic.name for topic in topics])
+    args.database_url = _database_url(args.database_url, parts)
     chosen = test_parts.Options(
         pin=pin,
-        stock=args.stock,
         expression=expression,
-        concurrency=args.concurrency,
-        topics=tuple(args.topics),
-        record=args.record,
-        seconds=args.seconds,
-        seed=args.seed,
-        without=tuple(args.without),
-        cache=args.cache,
-        database_url=_database_url(args.database_url, parts),
+        **arguments.of_fields(test_parts.Options, args),
     )
     stopping.in_order()
     modules = {

@@ -8,6 +8,7 @@ profiles of ``bindep.txt`` that it needs, and ``run`` takes a
 :class:`patchset.test_parts.results.Result`.
 """
 
+from collections.abc import Sequence
 import dataclasses
 import os
 
@@ -36,11 +37,11 @@ class Options:
     stock: bool = False
     expression: str | None = None
     concurrency: int = len(os.sched_getaffinity(0))
-    topics: tuple[str, ...] = ()
+    topics: Sequence[str] = ()
     record: bool = False
     seconds: int = 60
     seed: int = 1
-    without: tuple[str, ...] = ()
+    without: Sequence[str] = ()
     cache: str = 'shared'
     database_url: str | None = None
 
