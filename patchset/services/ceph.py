@@ -64,7 +64,7 @@ class _Daemon(server.Server):
             return None
 
     def _ceph(self, *words):
-        return self._run_client([child.find('ceph'), *words], timeout=60)
+        return child.finish([child.find('ceph'), *words], timeout=60)
 
     def _configure(self, *options):
         """Write the complete configuration."""

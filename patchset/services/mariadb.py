@@ -54,18 +54,17 @@ class MariaDB(server.Database):
 
         :raises patchset.errors.Error: the server's own message
         """
-        with open(path) as file:
-            words = [*self._client(), database]
-            self._output(self._as_user(words, stdin=file))
+        words = [*self._client(), database]
+        self._output(self._as_user(words, stdin=path.read_text()))
 
     def _execute(self, statement, database=None):
         words = [f'--database={database}'] if database else []
         words = [*self._client(), *words, f'--execute={statement}']
         return self._as_user(words)
 
-    def _as_user(self, words, **files):
-        return self._run_client(
-            words, env={'MYSQL_PWD': self._password}, **files
+    def _as_user(self, words, **options):
+        return child.finish(
+            words, env={'MYSQL_PWD': self._password}, **options
         )
 
     def _client(self):

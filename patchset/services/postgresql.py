@@ -48,7 +48,7 @@ class PostgreSQL(server.Database):
         return f'postgresql+psycopg2://{address}/{database}'
 
     def _execute(self, statement, database=None):
-        return self._run_client(
+        return child.finish(
             [
                 program('psql'), '--no-psqlrc', '--no-align',
                 '--tuples-only', '--quiet', '--field-separator=\t',

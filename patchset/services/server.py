@@ -11,7 +11,6 @@ import secrets
 import shutil
 import signal
 import socket
-import subprocess
 import tempfile
 
 from patchset import child
@@ -208,14 +207,6 @@ class Server(Service):
                 command, user=self.user, prefix=self.prefix, cwd=self.folder,
                 env=self._variables(), stdout=log, stderr=log,
             )  # fmt: skip
-
-    def _run_client(self, command, **options):
-        """Run a client of the server: a completed process, with text."""
-        options = {'stdout': subprocess.PIPE, **options}
-        words = [str(word) for word in command]
-        return subprocess.run(
-            words, stderr=subprocess.PIPE, text=True, **options
-        )
 
     def _output(self, process):
         """Output of a client.

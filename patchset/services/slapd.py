@@ -68,12 +68,12 @@ class Slapd(server.Server):
         self.change(f'dn: {subtree(name)}\nobjectClass: organizationalUnit')
 
     def _run_tool(self, program, *words, text=''):
-        return self._run_client(
+        return child.finish(
             [
                 child.find(program), '-x', '-H', self.url,
                 '-D', ADMINISTRATOR, '-w', self.password, *words,
             ],
-            input=text,
+            stdin=text,
         )  # fmt: skip
 
     def _prepare(self):

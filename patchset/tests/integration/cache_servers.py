@@ -97,7 +97,7 @@ class Redis(server.Server):
         self.query('CONFIG', 'SET', 'maxmemory', '0')
 
     def _ask(self, *words):
-        return self._run_client(
+        return child.finish(
             [
                 child.find('redis-cli'), '-h', '127.0.0.1', '-p', self.port,
                 '-e', *words,
