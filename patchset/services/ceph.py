@@ -3,12 +3,12 @@
 """A private Ceph: one monitor, one OSD in memory, and RadosGW for S3."""
 
 import contextlib
-import http.client
 import json
-import shutil
 import uuid
 
 from patchset import child
+from patchset import client
+from patchset import keystone_conf
 from patchset.services import server
 
 _COMMON = {
@@ -69,7 +69,9 @@ class _Daemon(server.Server):
     def _configure(self, *options):
         """Write the complete configuration."""
         own = {'admin_socket': self.socket}
-        text = configuration(_COMMON, own, *options)
+        every = (_COMMON, own, *options)
+        merged = {name: one[name] for one in every for name in one}
+        text = keystone_conf.render({'global': merged})
         return self._write('ceph.conf', text)
 
 
@@ -128,10 +130,7 @@ class ObjectStore(_Daemon):
     def _prepare(self):
         own = uuid.uuid4()
         number = self._monitor.query('osd', 'new', str(own))['osdid']
-        data = self.folder / 'data'
-        data.mkdir(mode=0o700)
-        if self.user:
-            shutil.chown(data, self.user)
+        data = self._make_folder('data')
         options = {'osd_data': data, 'osd_uuid': own}
         path = self._configure(options, _OSD, self._monitor.options)
         self._words = [
@@ -180,27 +179,8 @@ class RadosGW(_Daemon):
         ]  # fmt: skip
 
     def _is_ready(self):
-        connection = http.client.HTTPConnection(
-            '127.0.0.1', self.port, timeout=self.start_timeout
-        )
-        try:
-            connection.request('GET', '/')
-            response = connection.getresponse()
-            return 'x-amz-request-id' in response.headers
-        except OSError:
-            return False
-        finally:
-            connection.close()
-
-
-def configuration(*options):
-    """Text of a ceph.conf.
-
-    :param options: dicts of {option: value}; later ones win
-    """
-    merged = {name: one[name] for one in options for name in one}
-    lines = [f'{name} = {value}' for name, value in merged.items()]
-    return '\n'.join(['[global]', *lines]) + '\n'
+        answer = client.Client(self.port).ask('GET', '')
+        return 'x-amz-request-id' in answer.headers
 
 
 @contextlib.contextmanager

@@ -5,7 +5,6 @@
 import contextlib
 import pathlib
 import secrets
-import shutil
 import signal
 import subprocess
 
@@ -114,10 +113,7 @@ class Node(mariadb.MariaDB):
     def _make_data(self):
         if self._cluster.addresses(self):
             # A joining node receives all files from another one.
-            data = self.folder / 'data'
-            data.mkdir(mode=0o700)
-            if self.user:
-                shutil.chown(data, self.user)
+            self._make_folder('data')
         else:
             super()._make_data()
 

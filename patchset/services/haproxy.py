@@ -68,7 +68,7 @@ class HAProxy(server.Server):
     def __init__(self, folder=None, servers=(), port=None, check_timeout=5):
         super().__init__(folder)
         self._servers = dict(servers)
-        self._fixed_port = port
+        self.fixed_port = port
         self._check_timeout = check_timeout
         self._statistics = None
 
@@ -134,9 +134,6 @@ class HAProxy(server.Server):
         except errors.Error:
             return None
         return dict(one.split(': ', 1) for one in lines if ': ' in one)['Pid']
-
-    def _choose_port(self):
-        return self._fixed_port or super()._choose_port()
 
     def _command(self):
         self._statistics = server.free_port()

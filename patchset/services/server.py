@@ -89,6 +89,7 @@ class Server(Service):
     stop_signal = signal.SIGTERM
     start_timeout = 60  # seconds
     prefix = ()  # of the server's command
+    fixed_port = None  # to listen on; None selects a free one
 
     def __init__(self, folder=None):
         super().__init__()
@@ -130,9 +131,7 @@ class Server(Service):
             folder = tempfile.mkdtemp(prefix=prefix, dir=self._parent)
             self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
         self._stack.callback(self._end)
-        self.folder = pathlib.Path(folder)
-        if self.user:
-            shutil.chown(self.folder, self.user)
+        self.folder = self._give(pathlib.Path(folder))
         self._prepare()
         if not any(self._start_on_free_port() for _ in range(ATTEMPTS)):
             raise self._error('did not start')
@@ -184,11 +183,8 @@ class Server(Service):
             os.kill(self.pid, signal.SIGCONT)
 
     def _start_on_free_port(self):
-        self.port = self._choose_port()
+        self.port = self.fixed_port or free_port()
         return self._start_process()
-
-    def _choose_port(self):
-        return free_port()
 
     def _start_process(self):
         self._spawn(self._command())
@@ -229,6 +225,15 @@ class Server(Service):
         path = self.folder / name
         path.touch(mode=0o600)
         path.write_text(text)
+        return self._give(path)
+
+    def _make_folder(self, name):
+        """Create a folder that only the server's user can use."""
+        path = self.folder / name
+        path.mkdir(mode=0o700)
+        return self._give(path)
+
+    def _give(self, path):
         if self.user:
             shutil.chown(path, self.user)
         return path

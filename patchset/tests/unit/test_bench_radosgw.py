@@ -11,7 +11,6 @@ import testtools
 from bench import gateways
 from bench import radosgw
 from bench import runs
-from patchset.services import ceph
 
 _TOKENS = '/v3/auth/tokens'
 
@@ -170,15 +169,3 @@ class KeystoneRequestsTestCase(testtools.TestCase):
             [one[3:] for one in requests[:4]],
         )
         self.assertIn('"signature"', requests[0][2])
-
-
-class ConfigurationTestCase(testtools.TestCase):
-    def test_later_options_win(self):
-        text = ceph.configuration(
-            {'osd_pool_default_size': 1, 'log_to_file': 'false'},
-            {'log_to_file': 'true'},
-        )
-        self.assertEqual(
-            ['[global]', 'osd_pool_default_size = 1', 'log_to_file = true'],
-            text.splitlines(),
-        )
