@@ -174,7 +174,7 @@ def create_and_delete(keystone, caller, path, body, key='id'):
     :param key: name of the attribute that identifies it
     """
     resource = create(keystone, caller, path, body)
-    delete(keystone, caller, f'{path}/{resource[key]}')
+    request('DELETE', keystone, f'{path}/{resource[key]}', caller)
 
 
 def find(keystone, caller, path, query):
@@ -185,16 +185,6 @@ def find(keystone, caller, path, query):
     url = f'{path}?{urllib.parse.urlencode(query)}'
     _, content = request('GET', keystone, url, caller)
     return content[path.rpartition('/')[2]]
-
-
-def put(keystone, caller, path):
-    """Send a PUT request without a body, for example for a grant."""
-    request('PUT', keystone, path, caller)
-
-
-def delete(keystone, caller, path):
-    """Delete the resource at a path."""
-    request('DELETE', keystone, path, caller)
 
 
 def named_body(kind, **attributes) -> dict:

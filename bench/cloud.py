@@ -95,7 +95,7 @@ def user(admin, token, name, domain_id, project_id, role_id):
     body = {'name': name, 'password': password, 'domain_id': domain_id}
     user_id = client.create(admin, token, '/users', {'user': body})['id']
     grant = f'/projects/{project_id}/users/{user_id}/roles/{role_id}'
-    client.put(admin, token, grant)
+    client.request('PUT', admin, grant, token)
     variables = {
         'OS_USER_ID': user_id,
         'OS_PASSWORD': password,
@@ -119,7 +119,9 @@ def _remove(admin, kind, name, domain):
         token = client.token(admin)
         query = {'name': name, 'domain_id': domain}
         for resource in client.find(admin, token, f'/{kind}s', query):
-            client.delete(admin, token, f'/{kind}s/{resource["id"]}')
+            client.request(
+                'DELETE', admin, f'/{kind}s/{resource["id"]}', token
+            )
     except errors.Error as error:
         raise errors.Error(f'the {kind} {name} was not removed: {error}')
     progress.step(f'the {kind} {name} was removed')

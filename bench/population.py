@@ -97,7 +97,7 @@ def projects(side, count):
     for _ in range(count):
         project = client.create_project(keystone, caller)['id']
         grant = f'users/{admin["user"]["id"]}/roles/{admin["roles"][0]["id"]}'
-        client.put(keystone, caller, f'/projects/{project}/{grant}')
+        client.request('PUT', keystone, f'/projects/{project}/{grant}', caller)
         ids.append(project)
     return ids
 

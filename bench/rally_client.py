@@ -117,7 +117,9 @@ def restore(side, kept):
             # The next attempt finds out whether it is deleted.
             with contextlib.suppress(errors.Error):
                 caller = client.token(side.keystone)
-                client.delete(side.keystone, caller, f'/roles/{role}')
+                client.request(
+                    'DELETE', side.keystone, f'/roles/{role}', caller
+                )
     if left := roles(side) - kept:
         raise errors.Error(
             f'{side.name}: {len(left)} roles that rally has left could not be '

@@ -23,9 +23,9 @@ def grants(admin, user):
     def write():
         new_user = _create_user(admin, caller)
         grant = f'/projects/{project}/users/{new_user}/roles/{role["id"]}'
-        client.put(admin, caller, grant)
-        client.delete(admin, caller, grant)
-        client.delete(admin, caller, f'/users/{new_user}')
+        client.request('PUT', admin, grant, caller)
+        client.request('DELETE', admin, grant, caller)
+        client.request('DELETE', admin, f'/users/{new_user}', caller)
 
     return write
 
@@ -38,7 +38,7 @@ def users(admin, user):
         path = f'/users/{_create_user(admin, caller)}'
         body = '{"user": {"enabled": false}}'
         client.request('PATCH', admin, path, caller, body)
-        client.delete(admin, caller, path)
+        client.request('DELETE', admin, path, caller)
 
     return write
 

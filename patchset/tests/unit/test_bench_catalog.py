@@ -94,7 +94,7 @@ class EndpointsTestCase(testtools.TestCase):
             ('token', lambda keystone: 'token'),
             ('token_data', lambda *_: admin),
             ('create_project', lambda *_: {'id': next(names)}),
-            ('put', lambda keystone, caller, path: granted.append(path)),
+            ('request', lambda *arguments: granted.append(arguments[2])),
         ):
             self.patch(client, name, function)
         side = types.SimpleNamespace(keystone=None)

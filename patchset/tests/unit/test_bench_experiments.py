@@ -65,7 +65,7 @@ class ExperimentsTestCase(testtools.TestCase):
             ('revoke', lambda *_: None),
             ('create', lambda *_: {'id': 'trust'}),
             ('create_project', lambda *_: {'id': 'project'}),
-            ('put', lambda *_: None),
+            ('request', lambda *_: None),
             ('token_data', lambda *_: _ADMIN),
             ('login_body', lambda _: '{}'),
             ('create_access_key', lambda *_: ('access', 'secret')),

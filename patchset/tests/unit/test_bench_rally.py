@@ -119,7 +119,7 @@ class Side:
         assert statement == 'SELECT id FROM role'
         return [(role,) for role in self.roles]
 
-    def delete(self, keystone, caller, path):
+    def request(self, method, keystone, path, caller):
         self.refusals -= 1
         if self.refusals >= 0:
             raise errors.Error('HTTP Error 404: Not Found')
@@ -134,7 +134,7 @@ class LeftoversTestCase(testtools.TestCase):
 
     def side(self, refusals):
         side = Side(refusals)
-        self.patch(rally_client.client, 'delete', side.delete)
+        self.patch(rally_client.client, 'request', side.request)
         return side
 
     def test_only_what_came_since_goes(self):
