@@ -9,9 +9,7 @@ from bench import client
 from bench import cloud
 from bench import databases
 from bench import delay_proxy
-from patchset import assemble
 from patchset import deployment
-from patchset import environment
 from patchset import keystone_conf
 from patchset import paths
 from patchset import progress
@@ -120,8 +118,12 @@ def both(plan, options=None):
         sides = []
         for name in ('stock', 'patched'):
             cache = stack.enter_context(memcached.Memcached(folder))
-            url = database.url(name, port)
-            keystone = _keystone(plan, name, folder, url, cache.url, options)
+            keystone = keystones.keystone(
+                folder / name, pin=plan.pin, stock=name == 'stock',
+                database=database.url(name, port), cache=cache.url,
+                processes=PROCESSES, threads=1,
+                options=keystone_conf.merge(plan.options, options),
+            )  # fmt: skip
             sides.append(Side(name, keystone, database, cache, sql))
         started = [side.keystone for side in sides]
         stack.callback(keystones.stop_all, started)
@@ -132,23 +134,6 @@ def both(plan, options=None):
             # Later, because creating the schema takes a thousand statements.
             delayed.set_delay(plan.delay)
         yield sides
-
-
-def _keystone(plan, name, folder, database, cache, options):
-    settings = keystone_conf.merge(
-        {'identity': {'password_hash_rounds': 4}, **plan.options}, options
-    )
-    return deployment.Deployment(
-        assemble.ensure(plan.pin, stock=name == 'stock'),
-        environment.Environment(plan.pin.release, 'run').ensure(),
-        folder / name,
-        port=server.free_port(),
-        database=database,
-        cache=cache,
-        processes=PROCESSES,
-        threads=1,
-        options=settings,
-    )
 
 
 @contextlib.contextmanager
