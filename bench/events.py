@@ -36,11 +36,9 @@ def empty(side):
 
     :param side: a :class:`bench.testbed.Side`
     """
-    ((newest,),) = side.query(
-        'SELECT COALESCE(MAX(id), 0) FROM revocation_event'
-    )
-    if newest != '0':
-        for statement in side.sql.empty(int(newest)):
+    newest = number(side, 'COALESCE(MAX(id), 0)')
+    if newest:
+        for statement in side.sql.empty(newest):
             side.query(statement)
 
 
@@ -53,8 +51,7 @@ def save(side, kind):
         f'CREATE TABLE saved_{kind} AS SELECT id, {_ATTRIBUTES} '
         f'FROM revocation_event WHERE {COLUMNS[kind]} IS NOT NULL'
     )
-    ((rows,),) = side.query(f'SELECT COUNT(*) FROM saved_{kind}')
-    return int(rows)
+    return number(side, 'COUNT(*)', f'saved_{kind}')
 
 
 def add(side, kind, first, last, total, saved=0):
@@ -87,10 +84,10 @@ def add_expired(side, count):
     _insert(side, COLUMNS['chain'], 1, count, timestamp, timestamp)
 
 
-def count(side):
-    """Number of rows of the table."""
-    ((rows,),) = side.query('SELECT COUNT(*) FROM revocation_event')
-    return int(rows)
+def number(side, expression, table='revocation_event'):
+    """The value of an SQL expression about the rows of a table."""
+    ((value,),) = side.query(f'SELECT {expression} FROM {table}')
+    return int(value)
 
 
 def _insert(side, column, first, last, issued_before, revoked_at):
