@@ -7,13 +7,10 @@ import uuid
 
 import fixtures
 from oslo_context import context as oslo_context
-from oslo_utils import timeutils
 
 from keystone import assignment
 from keystone.common import cache
 from keystone.common import provider_api
-from keystone.common import sql
-from keystone.identity.backends import sql_model
 from keystone.tests import unit
 from keystone.tests.unit.assignment import affected_base
 from keystone.tests.unit.assignment import directory
@@ -43,26 +40,8 @@ class AffectedTests(affected_base.AffectedTestCase):
         roles = self.assertDrops(self.remove, group_id=self.group['id'])
         self.assertNotIn(self.extra['id'], roles)
 
-    def join_through_idp(self):
-        """Give the user an expiring membership, from an identity provider."""
-        self.config_fixture.config(
-            group='federation', default_authorization_ttl=5
-        )
-        PROVIDERS.federation_api.create_idp(
-            'idp', {'enabled': True, 'domain_id': self.domain_id}
-        )
-        with sql.session_for_write() as session:
-            session.add(
-                sql_model.ExpiringUserGroupMembership(
-                    user_id=self.user_id,
-                    group_id=self.group['id'],
-                    idp_id='idp',
-                    last_verified=timeutils.utcnow(),
-                )
-            )
-
     def test_grant_of_a_group_with_expiring_members(self):
-        self.join_through_idp()
+        self.join(self.user_id, self.group['id'])
         roles = self.assertDrops(self.grant, group_id=self.group['id'])
         self.assertIn(self.extra['id'], roles)
         roles = self.assertDrops(self.remove, group_id=self.group['id'])

@@ -36,7 +36,7 @@ class ProjectTests(affected_base.AffectedTestCase):
         """Lists show it as it is."""
 
         def shown():
-            projects, _was_read = self.read(
+            projects, _statements = self.read(
                 PROVIDERS.assignment_api.list_projects_for_user, self.user_id
             )
             return {one['id']: one for one in projects}[self.project_id]
@@ -67,14 +67,14 @@ class ProjectTests(affected_base.AffectedTestCase):
             )
 
     def domains(self):
-        found, _was_read = self.read(
+        found, _statements = self.read(
             PROVIDERS.assignment_api.list_domains_for_user, self.user_id
         )
         return found
 
     def listed(self, **arguments):
         """The projects on which a user has roles."""
-        found, _was_read = self.read(
+        found, _statements = self.read(
             PROVIDERS.assignment_api.list_role_assignments,
             user_id=self.user_id,
             **arguments,

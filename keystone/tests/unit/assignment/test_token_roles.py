@@ -9,6 +9,7 @@ from oslo_utils import timeutils
 from keystone.common import provider_api
 from keystone import exception
 from keystone.models import token_model
+from keystone.tests.unit.assignment import affected_base
 from keystone.tests.unit.assignment import directory
 from keystone.tests.unit.assignment import token_roles_base
 
@@ -95,7 +96,7 @@ class ExpiringMembershipTests(token_roles_base.TokenRolesTestCase):
         self.assertEqual({self.role_id}, self.roles(self.token)[0])
 
         confirmed = {'last_verified': timeutils.utcnow()}
-        self.write(token_roles_base.MEMBERSHIPS.update().values(confirmed))
+        self.write(affected_base.MEMBERSHIPS.update().values(confirmed))
         self.assertEqual(both, self.roles(self.token)[0])
 
 

@@ -4,26 +4,18 @@
 
 import re
 
-from oslo_context import context as oslo_context
-from oslo_utils import timeutils
-import sqlalchemy
-from sqlalchemy import event
-
 from keystone.common import provider_api
-from keystone.common import sql
-from keystone.identity.backends import sql_model
 from keystone.tests import unit
+from keystone.tests.unit.assignment import affected_base
 from keystone.tests.unit.ksfixtures import shared_cache
-from keystone.tests.unit import test_v3
 
 PROVIDERS = provider_api.ProviderAPIs
 _ASSIGNMENTS = re.compile(
     r'FROM "?(assignment|system_assignment|implied_role|trust)\b'
 )
-MEMBERSHIPS = sql_model.ExpiringUserGroupMembership.__table__
 
 
-class TokenRolesTestCase(test_v3.RestfulTestCase):
+class TokenRolesTestCase(affected_base.AssignmentTestCase):
     """Validates tokens, and knows which of them read assignments."""
 
     def setUp(self):
@@ -41,48 +33,16 @@ class TokenRolesTestCase(test_v3.RestfulTestCase):
         ref = unit.new_role_ref()
         return PROVIDERS.role_api.create_role(ref['id'], ref)['id']
 
-    def join(self, user_id, group_id):
-        """Add a user to a group for five minutes, as an identity provider."""
-        PROVIDERS.federation_api.create_idp(
-            'idp',
-            {
-                'id': 'idp',
-                'domain_id': self.domain_id,
-                'authorization_ttl': 5,
-                'enabled': True,
-            },
-        )
-        self.write(
-            MEMBERSHIPS.insert().values(
-                user_id=user_id,
-                group_id=group_id,
-                idp_id='idp',
-                last_verified=timeutils.utcnow(),
-            )
-        )
-
-    def write(self, statement):
-        with sql.session_for_write() as session:
-            session.execute(statement)
-
     def roles(self, token_id):
         """Validate a token.
 
         :returns: ids of its roles, and whether assignments were read
         """
-        oslo_context.RequestContext(overwrite=True)
-        read = []
-
-        def note(*args):
-            read.extend(_ASSIGNMENTS.findall(args[2]))
-
-        event.listen(sqlalchemy.Engine, 'before_cursor_execute', note)
-        try:
-            token = PROVIDERS.token_provider_api.validate_token(token_id)
-            roles = {role['id'] for role in token.roles}
-        finally:
-            event.remove(sqlalchemy.Engine, 'before_cursor_execute', note)
-        return roles, bool(read)
+        token, statements = self.read(
+            PROVIDERS.token_provider_api.validate_token, token_id
+        )
+        was_read = any(map(_ASSIGNMENTS.search, statements))
+        return {role['id'] for role in token.roles}, was_read
 
     def assertCached(self, token_id):
         roles, was_read = self.roles(token_id)
