@@ -114,27 +114,11 @@ def shortest(items, fails, expired, groups=()):
         rest = [one for one in items if not group(one)]
         if len(rest) < len(items) and not expired() and fails(rest):
             items = rest
-    size = max(len(items) // 2, 1)
-    while not expired():
-        items, shorter = _without_parts(items, size, fails, expired)
-        if size == 1 and not shorter:
-            break
-        size = max(size // 2, 1)
+    size, shorter = len(items), True
+    while shorter or size > 1:
+        size, shorter = max(size // 2, 1), False
+        for start in reversed(range(0, len(items), size)):
+            rest = items[:start] + items[start + size :]
+            if not expired() and fails(rest):
+                items, shorter = rest, True
     return items
-
-
-def _without_parts(items, size, fails, expired):
-    """Omit each part of ``size`` items, if the rest still fails.
-
-    :returns: the list, and whether it became shorter
-    """
-    shorter = False
-    start = max(len(items) - size, 0)
-    while items and not expired():
-        rest = items[:start] + items[start + size :]
-        if len(rest) < len(items) and fails(rest):
-            items, shorter = rest, True
-        if start == 0:
-            break
-        start = max(start - size, 0)
-    return items, shorter
