@@ -61,11 +61,12 @@ def keys(state):
     }
 
 
-def merge(options, more):
-    """The options, with others put on top of them."""
-    merged = {section: dict(pairs) for section, pairs in options.items()}
-    for section, pairs in (more or {}).items():
-        merged.setdefault(section, {}).update(pairs)
+def merge(*several):
+    """Several options put on top of each other; None has no options."""
+    merged = {}
+    for options in filter(None, several):
+        for section, pairs in options.items():
+            merged.setdefault(section, {}).update(pairs)
     return merged
 
 

@@ -36,6 +36,14 @@ _SECOND_NODE_CACHE = 'of the second node'
 _FLUSHED = (REFERENCE, STOCK)  # before each step
 _BOUND = 1  # seconds for which a node without a shared cache may be outdated
 SIDES = ('stock', 'patched')  # names of the databases
+_OPTIONS = {
+    'identity': {
+        'domain_specific_drivers_enabled': True,
+        'domain_configurations_from_database': True,
+    },
+    'fernet_tokens': {'max_active_keys': 100},
+    'federation': {'remote_id_attribute': 'HTTP_X_WALK_PROVIDER'},
+}
 _NO_PROCESS_CACHES = {
     'token': {'validation_cache_size': 0},
     'catalog': {'in_process_size': 0},
@@ -146,32 +154,19 @@ class Testbed(server.Service):
         self._run()
 
     def _add(self, name):
-        options = keystone_conf.merge(
-            {
-                'identity': {
-                    'domain_specific_drivers_enabled': True,
-                    'domain_configurations_from_database': True,
-                },
-                'fernet_tokens': {'max_active_keys': 100},
-                'federation': {'remote_id_attribute': 'HTTP_X_WALK_PROVIDER'},
-            },
-            _NO_PROCESS_CACHES if name == REFERENCE else {},
-        )
-        if name in (NODES[1], REFERENCE):
-            options = keystone_conf.merge(
-                options, keystone_conf.keys(self._state(NODES[0]))
-            )
-        if name in NODES:
-            options['cache_counters'] = self.counters.options
-        if not self._is_shared:
-            options = keystone_conf.merge(options, _SHORT_CACHE_TIMES)
-        own = {
-            NODES[1]: _SECOND_NODE_CACHE,
-            REFERENCE: REFERENCE,
-            STOCK: STOCK,
-        }
-        cache = self._caches.get(own.get(name)) or self._caches[_NODE_CACHE]
         stock = name == STOCK
+        shared_keys = keystone_conf.keys(self._state(NODES[0]))
+        options = keystone_conf.merge(
+            _OPTIONS,
+            None if stock else shared_keys,
+            _NO_PROCESS_CACHES if name == REFERENCE else None,
+            {'cache_counters': self.counters.options if name in NODES else {}},
+            None if self._is_shared else _SHORT_CACHE_TIMES,
+        )
+        own = name if name in _FLUSHED else _NODE_CACHE
+        if name == NODES[1] and not self._is_shared:
+            own = _SECOND_NODE_CACHE
+        cache = self._caches[own]
         keystone = cloud.keystone(
             self._state(name),
             pin=self._pin, stock=stock, lock='test',
