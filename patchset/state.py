@@ -95,7 +95,7 @@ class State:
             return path.read_text() if path.is_file() else None
 
     def record(self):
-        """What the last run noted about the database: a dict."""
+        """What was noted last: a dict."""
         try:
             return json.loads(self.read('deployment.json') or '{}')
         except ValueError:

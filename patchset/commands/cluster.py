@@ -16,7 +16,6 @@ cluster with multiple regions uses network namespaces, which requires root.
 """
 
 import dataclasses
-import json
 import os
 import shlex
 import signal
@@ -40,7 +39,6 @@ from patchset.services import haproxy
 
 ACTIONS = ('up', 'status', 'drain', 'ready', 'down')
 PATIENCE = 120  # seconds for a cluster to stop
-_NAME = 'cluster.json'
 
 
 def add_arguments(parser):
@@ -183,7 +181,7 @@ class Record:
         return self
 
     def __exit__(self, *_):
-        (self._state.path / _NAME).unlink(missing_ok=True)
+        self._state.note({})
         self._state.release()
 
     def write(self, cluster):
@@ -210,7 +208,7 @@ class Record:
                 for one in cluster.nodes
             ],
         }
-        self._state.write(_NAME, json.dumps(known, indent=1) + '\n')
+        self._state.note(known)
         return known
 
     def read(self):
@@ -218,8 +216,7 @@ class Record:
 
         :raises patchset.errors.Error: no cluster is running
         """
-        text = self._state.read(_NAME)
-        known = json.loads(text) if text else None
+        known = self._state.record()
         if not known or not self._state.is_claimed():
             raise errors.Error(
                 'no cluster is running; start one with ./ks cluster up'

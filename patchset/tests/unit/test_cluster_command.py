@@ -2,7 +2,6 @@
 
 """``./ks cluster`` and what it notes, without servers."""
 
-import json
 import pathlib
 import types
 
@@ -80,7 +79,7 @@ class RecordTestCase(testtools.TestCase):
         with cluster.Record(self.folder) as one:
             known = one.write(self.cluster())
         kept = state.State(self.folder)
-        kept.write('cluster.json', json.dumps(known))
+        kept.note(known)
         reader = cluster.Record(self.folder)
         self.assertRaises(errors.Error, reader.read)
 
