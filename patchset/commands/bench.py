@@ -7,26 +7,6 @@ one memcached each, and are loaded in turns by wrk or Rally, over loopback
 only. Compare the two: absolute figures depend on the machine and are only
 meaningful if it is otherwise idle.
 
-experiments:
-  tokens       token creation and validation, with memcached and without cache
-  revocations  validation rate by number of live revocation events
-  mixed        validation rate while other tokens are revoked
-  prune        cost of expired events for a revocation, and of pruning
-  warm         repeated validation of one token, closed loop and fixed rate
-  catalog      validation and rescoping rates by number of endpoints
-  formats      creation and validation of Fernet and JWS tokens
-  s3           verification rate of signed S3 and EC2 requests
-  radosgw      S3 requests through a RadosGW that uses Keystone
-  rotation     validation rate with a large set of tokens in turn
-  living       validation rate during concurrent writes
-  services     validation of each token once per service, process and node
-  memory       memory of a worker process, by live events and tokens
-  endurance    response times and memory under an hour of load and writes
-  rally        seven Rally scenarios, with the share of read statements
-  regions      Rally scenarios and tokens with nodes in distant regions
-  propagation  time until each node of a cluster rejects a revoked token
-  faults       failed requests while a part of a cluster fails
-
 all runs every experiment in turn; a failed experiment does not stop the others
 and is listed at the end. An experiment that needs additional packages, such as
 radosgw, is skipped if the user cannot install them.
@@ -103,7 +83,7 @@ def add_arguments(parser):
         'experiment',
         choices=(*sorted(experiments.ALL), 'all', 'report', 'compare'),
         metavar='EXPERIMENT',
-        help='one of the above, all, report or compare',
+        help='one of those below, all, report or compare',
     )
     parser.add_argument(
         '--scale',
@@ -136,6 +116,12 @@ def add_arguments(parser):
     )
     _add_against(parser)
     _add_folders(parser)
+    parser.epilog = '\n'.join(['experiments:', *_titles()])
+
+
+def _titles():
+    for name, experiment in experiments.ALL.items():
+        yield f'  {name:12} {experiment.TITLE}'
 
 
 def _add_against(parser):

@@ -2,23 +2,6 @@
 
 """Test the patched Keystone, in parts.
 
-  quick        a sample of each kind, in under two minutes once everything is
-               installed: patch format, proof, unit tests and a live server
-  lint         style of every file in this repository
-  unit         unit tests of the tooling and of the patch set
-  performance  performance tests of the patch set, which count operations
-  areas        upstream's unit tests of the areas the patch set changes
-  smoke        tempest's token tests, on MariaDB, memcached and uWSGI
-  functional   tests of the tooling that start or install Keystone
-  proof        whether the topics' tests fail without their patches
-  commits      areas and the topic's own tests, with its dependencies only
-  docs         builds of the documentation and the release notes
-  upstream     upstream's whole unit suite, with MariaDB and PostgreSQL
-  tempest      identity tests of tempest and keystone-tempest-plugin
-  foreign      identity tests of OpenStack's clients and SDKs
-  integration  the revocation replica with failing servers
-  walk         random changes, compared on stock and patched servers
-
 By default, the five parts from lint to smoke run, in under ten minutes once
 everything is installed. A word that is not a part is a regular expression that
 selects tests by id; lint is skipped then. With --stock, the default is areas
@@ -106,6 +89,17 @@ def add_arguments(parser):
         metavar='PART|EXPRESSION',
         help=f'one of {", ".join(PARTS)}, or a regular expression',
     )
+    parser.epilog = '\n'.join(['parts:', *_titles()])
+
+
+def _titles():
+    for part in PARTS:
+        title = _module(part).__doc__.splitlines()[0]
+        yield f'  {part:12} {title.removesuffix(".")}'
+
+
+def _module(part):
+    return importlib.import_module(f'patchset.test_parts.{part}')
 
 
 def _add_walk(parser):
@@ -154,10 +148,7 @@ def run(args):
         **arguments.of_fields(test_parts.Options, args),
     )
     stopping.in_order()
-    modules = {
-        part: importlib.import_module(f'patchset.test_parts.{part}')
-        for part in parts
-    }
+    modules = {part: _module(part) for part in parts}
     total = results.Result()
     with memory.temporary(), progress.no_silence():
         _need_packages(modules.values())

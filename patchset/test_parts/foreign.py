@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Identity tests of other projects, against a Keystone with real servers.
+"""Identity tests of OpenStack's clients and SDKs.
 
 These are the functional tests of python-openstackclient, openstacksdk and
 python-keystoneclient, as installed with these, and those of gophercloud if Go

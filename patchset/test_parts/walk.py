@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A random walk: the same changes on stock and patched servers, compared.
+"""Random changes, compared on stock and patched servers.
 
 A sequence of random changes, with the seed ``--seed``, is applied to a
 stock and to a patched cloud. After each step all tokens of a pool are

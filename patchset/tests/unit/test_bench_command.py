@@ -38,7 +38,8 @@ class AllTestCase(testtools.TestCase):
         self.done = []
         self.failing = {}
         names = ('one', 'two', 'three')
-        self.patch(experiments, 'ALL', dict.fromkeys(names))
+        experiment = types.SimpleNamespace(TITLE='A title')
+        self.patch(experiments, 'ALL', dict.fromkeys(names, experiment))
         self.patch(runner, 'measure', self.measure)
         self.patch(runner, 'report', lambda *_: self.done.append('report'))
         for one in _SIGNALS:
@@ -73,7 +74,9 @@ class AllTestCase(testtools.TestCase):
             raise errors.NotInstalled(f'no {profile} here')
 
         self.patch(runner.system, 'ensure', ensure)
-        experiments.ALL['two'] = types.SimpleNamespace(PACKAGES='own')
+        experiments.ALL['two'] = types.SimpleNamespace(
+            TITLE='A title', PACKAGES='own'
+        )
         code, text = test_commands.run('bench', 'all')
         self.assertEqual((0, ['one', 'three', 'report']), (code, self.done))
         self.assertIn('skipping two: no own here', text)
