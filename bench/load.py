@@ -123,8 +123,7 @@ def exactly(url, requests, clients) -> Answers:
     :returns: the responses of all clients; the rate is until the last one
     :raises patchset.errors.Error: a request failed
     """
-    parts = [(url, requests[number::clients]) for number in range(clients)]
-    return _run(parts, 1)
+    return once([url] * clients, requests, clients)
 
 
 def _run(parts, clients, seconds=None, strict=True, rate=0):

@@ -60,8 +60,7 @@ def unpatched(pin, tree):
     shutil.copytree(assemble.ensure(pin, stock=True), tree)
     for topic in series.load(pin.release):
         for name in topic.adds:
-            (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(paths.ROOT / name, tree / name)
+            assemble.add(tree, topic, name, paths.ROOT)
     assemble.write_metadata(tree, pin.version)
 
 
