@@ -26,30 +26,6 @@ class Account:
     credentials: dict = dataclasses.field(repr=False)
 
 
-class Cloud:
-    """The existing Keystone as a side, accessed only through its API.
-
-    :param keystone: the :class:`Account` that sends the requests
-    """
-
-    name = 'cloud'
-    cache = None
-
-    def __init__(self, keystone):
-        self.keystone = keystone
-
-    @property
-    def url(self):
-        """URL for validating a token."""
-        return f'{self.keystone.url}/auth/tokens'
-
-    def flush_cache(self):
-        """Do nothing: its cache cannot be flushed."""
-
-    def delete_events(self):
-        """Do nothing: its events cannot be deleted."""
-
-
 def normalise(url):
     """URL of the API, with the version and without a slash at the end.
 
@@ -67,7 +43,7 @@ def account(admin):
     """Create a user with a role on a project; remove both at the end.
 
     :param admin: an :class:`Account` with the required permissions
-    :returns: list of one :class:`Cloud`
+    :returns: the :class:`Account` of the user
     :raises patchset.errors.Error: they cannot be created or removed
     """
     token = client.token(admin)
@@ -81,7 +57,7 @@ def account(admin):
         body = {'project': {'name': name, 'domain_id': domain}}
         project = client.create(admin, token, '/projects', body)['id']
         stack.callback(_remove, admin, 'user', name, domain)
-        yield [Cloud(user(admin, token, name, domain, project, role))]
+        yield user(admin, token, name, domain, project, role)
 
 
 def user(admin, token, name, domain_id, project_id, role_id):

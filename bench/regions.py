@@ -63,7 +63,7 @@ class Side(testbed.Side):
 
     def __init__(self, name, running):
         first = running.nodes[0]
-        super().__init__(name, first, running.database.servers[0], None, None)
+        super().__init__(name, first, running.database.servers[0])
         self.cluster = running
         self._nodes = itertools.cycle(running.layout.names)
         # All users are created at one node: others may not have them yet.

@@ -26,14 +26,17 @@ PROCESSES = 2
 class Side:
     """Stock or patched: a Keystone, its database and its cache.
 
-    :param name: ``stock`` or ``patched``
-    :param keystone: a :class:`patchset.deployment.Deployment`, running
+    An existing Keystone has neither of the latter: only its API is used.
+
+    :param name: ``stock``, ``patched`` or ``cloud``
+    :param keystone: a :class:`patchset.deployment.Deployment`, running, or a
+        :class:`bench.cloud.Account`
     :param database: the running server of its database
     :param cache: a :class:`patchset.services.memcached.Memcached`
     :param sql: one of :data:`bench.databases.ALL`, the server's SQL
     """
 
-    def __init__(self, name, keystone, database, cache, sql):
+    def __init__(self, name, keystone, database=None, cache=None, sql=None):
         self.name = name
         self.keystone = keystone
         self.database = database
@@ -56,12 +59,14 @@ class Side:
 
     def flush_cache(self):
         """Flush the cache, so that Keystone reads changed tables."""
-        self.cache.flush()
+        if self.cache:
+            self.cache.flush()
 
     def delete_events(self):
         """Delete the revocation events, and flush the cache."""
-        # After TRUNCATE, row ids would be assigned again.
-        self.query('DELETE FROM revocation_event')
+        if self.database:
+            # After TRUNCATE, row ids would be assigned again.
+            self.query('DELETE FROM revocation_event')
         self.flush_cache()
 
 
@@ -165,11 +170,15 @@ def second_nodes(sides):
         yield nodes
 
 
+@contextlib.contextmanager
 def sides(plan, options=None):
     """The sides of a plan: :func:`both`, or one existing Keystone."""
     if plan.against:
-        return cloud.account(plan.against)
-    return both(plan, options)
+        with cloud.account(plan.against) as account:
+            yield [Side('cloud', account)]
+    else:
+        with both(plan, options) as started:
+            yield started
 
 
 @contextlib.contextmanager
