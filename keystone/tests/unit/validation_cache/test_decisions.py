@@ -3,6 +3,7 @@
 import logging
 import random
 
+import fixtures
 from oslo_policy import policy
 
 from keystone.common.rbac_enforcer import enforcer as rbac_enforcer
@@ -64,12 +65,12 @@ class DecisionsTests(unit.TestCase):
             self.enforced += 1
             return enforce(*args)
 
-        self.patch(rbac_enforcer.RBACEnforcer, '_enforce', counted)
+        self.useFixture(
+            fixtures.MockPatchObject(
+                rbac_enforcer.RBACEnforcer, '_enforce', counted
+            )
+        )
         return made
-
-    def patch(self, owner, name, value):
-        self.addCleanup(setattr, owner, name, getattr(owner, name))
-        setattr(owner, name, value)
 
     def outcome(self, decide, *args):
         try:
