@@ -8,6 +8,7 @@ whichever client is configured.
 
 import binascii
 from collections.abc import Callable
+from collections.abc import Sequence
 import functools
 from typing import Any
 import zlib
@@ -47,7 +48,7 @@ class _RawBytes:
         return value, _PICKLED
 
     def deserialize(self, key: str, value: bytes, flags: int) -> bytes:
-        return zlib.decompress(value) if flags & _COMPRESSED else value
+        return _unpacked(value, flags)
 
 
 class Server:
@@ -69,14 +70,62 @@ class Server:
     def run(self, command: str, *args: Any) -> Any:
         """Execute a command, again if its connection was closed."""
         try:
-            return getattr(self._pool, command)(*args)
+            return self._run(command, *args)
         except (ConnectionError, _exceptions.MemcacheUnexpectedCloseError):
             # A server that is restarted closes all connections of the pool.
             # Those in use by other threads are left to them.
             self._pool = self._connect()
             if command not in _REPEATABLE:
                 raise
-        return getattr(self._pool, command)(*args)
+        return self._run(command, *args)
+
+    def _run(self, command: str, *args: Any) -> Any:
+        if command != 'get_many':
+            return getattr(self._pool, command)(*args)
+        connections = self._pool.client_pool
+        with connections.get_and_release(destroy_on_fail=True) as connection:
+            return _get_many(connection, *args)
+
+
+def _get_many(connection: Any, keys: Sequence[str]) -> dict[str, bytes]:
+    """Read values like pymemcache, in half of the CPU time.
+
+    An error leaves the connection unusable.
+
+    :param connection: a pymemcache client
+    """
+    if connection.sock is None:
+        return connection.get_many(keys)  # connects first
+    command = ' '.join(('get', *keys))
+    words = command.split()
+    if len(words) != len(keys) + 1 or words != command.split(' '):
+        raise _exceptions.MemcacheIllegalInputError('a space in a key')
+    connection.sock.sendall(f'{command}\r\n'.encode())
+    found = {}
+    with connection.sock.makefile('rb') as response:
+        for line in iter(response.readline, b'END\r\n'):
+            if not line.startswith(b'VALUE '):
+                raise _error(line)
+            _, key, flags, size = line.split()
+            value = response.read(int(size) + 2)[:-2]
+            if len(value) != int(size):
+                raise _exceptions.MemcacheUnexpectedCloseError()
+            found[key.decode()] = _unpacked(value, int(flags))
+    return found
+
+
+def _error(line: bytes) -> Exception:
+    """The error in a response, or that the connection was closed."""
+    if not line:
+        return _exceptions.MemcacheUnexpectedCloseError()
+    kind = _exceptions.MemcacheUnknownError
+    if b'ERROR' in line:
+        kind = _exceptions.MemcacheServerError
+    return kind(line)
+
+
+def _unpacked(value: bytes, flags: int) -> bytes:
+    return zlib.decompress(value) if flags & _COMPRESSED else value
 
 
 def expiry(seconds: int) -> int:

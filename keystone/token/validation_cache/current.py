@@ -7,6 +7,8 @@ unchanged, and no revocation event revokes the token, if it is the record of a
 token.
 """
 
+from collections.abc import Collection
+import functools
 import time
 from typing import Any
 
@@ -35,38 +37,44 @@ class Current:
 
     :param places: keys of shared records
     :param found: records whose facts to read, and None
-    :ivar stored: values by key
+    :ivar stored: values by key in the cache
     """
 
     def __init__(self, places: list[str], found: list[Any]) -> None:
         self._ids = ids_of_regions()
         self._ids.settle()
         self.stored: dict[str, bytes | None] = {}
-        # Records share many facts.
+        # By key of the fact. Records share many facts.
         self._prints: dict[str, bytes] = {}
         # The id of the revocation events, or None.
         self._stamp: Any = None
-        keys = places + _facts_of(found)
-        if keys:
-            stamp_key = facts.ID + self._ids.key(revoke.REVOKE_REGION.name)
-            self._read([stamp_key, *keys])
-            if self._fingerprint(stamp_key):
-                self._stamp = self._ids.parse(self.stored[stamp_key])
+        keys = _facts_of(found)
+        if places or keys:
+            place = self._ids.key(revoke.REVOKE_REGION.name)
+            self._read([facts.ID + place, *keys], places)
+            if self._prints[facts.ID + place]:
+                self._stamp = self._ids.parse(self.stored[place]).payload
 
     def read(self, found: list[Any]) -> None:
         """Read the facts of records that were not read before."""
         self._read(_facts_of(found))
 
-    def _read(self, keys: list[str]) -> None:
-        """Read values that were not read before, in one round trip."""
-        new = [key for key in dict.fromkeys(keys) if key not in self.stored]
-        if not new:
+    def _read(self, keys: list[str], places: Collection[str] = ()) -> None:
+        """Read facts that were not read before, in one round trip.
+
+        :param places: keys of other values to read with them
+        """
+        new = [key for key in dict.fromkeys(keys) if key not in self._prints]
+        if not new and not places:
             return
         counters.count(CACHE, counters.ROUND_TRIPS)
-        places = [_cache_key(key) for key in new]
-        stored = self._ids.store.get_many(places)
-        request_values.offer(dict(zip(places, stored)))
-        self.stored.update(zip(new, stored))
+        wanted = [*places, *[key.removeprefix(facts.ID) for key in new]]
+        values = self._ids.store.get_many(wanted)
+        found = dict(zip(wanted, values))
+        request_values.offer(found)
+        self.stored.update(found)
+        for key, stored in zip(new, values[len(places) :]):
+            self._prints[key] = self._fingerprint(key, stored)
 
     def flaw(self, record: records.Record | None) -> str | None:
         """Why a record is invalid, in one word, or None."""
@@ -80,35 +88,34 @@ class Current:
             return 'clock'
         if not record.head:
             return 'unkept'
-        prints = self._prints
-        for key in record.keys:
-            if key not in prints:
-                prints[key] = self._fingerprint(key)
+        prints = [self._prints[key] for key in record.keys]
         # The fingerprint of a missing fact is shorter.
-        if b''.join([prints[key] for key in record.keys]) != record.prints:
+        if b''.join(prints) != record.prints:
             return 'changed'
         return None if record.revocation is None else self._revoked(record)
 
-    def _fingerprint(self, key: str) -> bytes:
-        stored = self.stored[key]
+    def _fingerprint(self, key: str, stored: bytes | None) -> bytes:
         if stored is None:
             return facts.MISSING
         if key.startswith(facts.ID):
-            return self._ids.fingerprint(key[1:], stored) or facts.MISSING
+            found = self._ids.fingerprint(key.removeprefix(facts.ID), stored)
+            return found or facts.MISSING
         return facts.fingerprint(stored)
+
+    @functools.cached_property
+    def _replica(self) -> Any:
+        return PROVIDERS.revoke_api.token_check.replica(
+            PROVIDERS.revoke_api.driver
+        )
 
     def _revoked(self, record: records.Record) -> str | None:
         """Whether events revoke the token of a record, as a flaw."""
-        replica = PROVIDERS.revoke_api.token_check.replica(
-            PROVIDERS.revoke_api.driver
-        )
-        if replica is None or self._stamp is None:
+        if self._replica is None or self._stamp is None:
             return 'events'
-        stamp = self._stamp.payload
-        view = replica.view_in_step(stamp)
+        view = self._replica.view_in_step(self._stamp)
         if view is not None and record.cleared == view.number:
             return None
-        if replica.is_revoked_under(stamp, record.revocation):
+        if self._replica.is_revoked_under(self._stamp, record.revocation):
             return 'revoked'
         if view is not None:
             record.cleared = view.number
@@ -117,8 +124,3 @@ class Current:
 
 def _facts_of(found: list[Any]) -> list[str]:
     return [key for record in found if record for key in record.keys]
-
-
-def _cache_key(key: str) -> str:
-    """The cache key of a fact."""
-    return key[1:] if key.startswith(facts.ID) else key

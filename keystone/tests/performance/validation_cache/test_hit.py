@@ -70,8 +70,8 @@ class HitWorkTests(base.ValidationCacheTestCase):
         # Each request finds the caller's record and the token's.
         self.assertEqual(before + 4, self.cache.counts['hit'])
         self.assertLess(5, inside)
-        self.assertLessEqual(inside, 165)
-        self.assertLessEqual(everywhere, 400)
+        self.assertLessEqual(inside, 155)
+        self.assertLessEqual(everywhere, 300)
 
     def statements(self):
         """A list that receives each SQL statement."""

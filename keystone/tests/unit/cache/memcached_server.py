@@ -17,12 +17,14 @@ class MemcachedServer(fixtures.Fixture):
     ``items`` is what it holds: ``{key: (flags, expiry, value)}`` with the
     expiry as the client gave it, in seconds. ``takes`` is false while it
     refuses to write. ``answers`` is false while it closes the connection after
-    a write.
+    a write. ``reads`` is what it answers to a read, before it closes the
+    connection; None for the values.
     """
 
     def _setUp(self):
         self.items = {}
         self.takes = self.answers = True
+        self.reads = None
         self.commands = []
         self.lock = threading.Lock()
         self._connections = set()
@@ -88,6 +90,9 @@ class _Handler(socketserver.StreamRequestHandler):
             pass  # nosec: one of both ends has closed it
 
     def _get(self, *keys, with_version=False):
+        if self._memcached.reads is not None:
+            self.wfile.write(self._memcached.reads)
+            raise ConnectionAbortedError
         answer = b''
         for key in keys:
             flags, expiry, value = self._memcached.items.get(key, (0, -1, b''))

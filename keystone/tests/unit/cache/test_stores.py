@@ -5,6 +5,7 @@
 import socket
 import threading
 import time
+import zlib
 
 from dogpile.cache import region as dogpile_region
 import fixtures
@@ -73,6 +74,66 @@ class ConnectionTests(base.CacheTestCase):
             )
             self.now += base.PAUSE
         self.assertEqual(['add', 'set', 'gets', 'cas'], self.server.commands)
+
+
+class ReadTests(base.CacheTestCase):
+    """Reads with a connection that is open already."""
+
+    def setUp(self):
+        super().setUp()
+        self.store = stores.of(self.process().region)
+        self.put('key', b'a')
+        self.assertEqual([b'a'], self.store.get_many(['key']))
+
+    def put(self, key, value, flags=1):
+        self.server.items[key] = (flags, 0, value)
+
+    def test_many(self):
+        values = {str(n): n * b'END\r\n' for n in range(1000)}
+        for key, value in values.items():
+            self.put(key, value)
+        keys = ['none', *values, 'key', 'key']
+        self.assertEqual(
+            [None, *values.values(), b'a', b'a'], self.store.get_many(keys)
+        )
+        self.assertEqual([], self.store.get_many([]))
+
+    def test_compressed(self):
+        self.put('key', zlib.compress(b'a'), flags=9)
+        self.assertEqual([b'a'], self.store.get_many(['key']))
+
+    def test_key_with_a_space(self):
+        for key in ('', 'a b', 'a\r\nflush_all', 'a\t'):
+            self.assertRaises(
+                stores.Unavailable, self.store.get_many, ['', key]
+            )
+        # It is no failure of the server.
+        self.assertEqual([b'a'], self.store.get_many(['key']))
+        self.assertNotIn('flush_all', self.server.commands)
+
+    def test_error(self):
+        self.server.reads = b'SERVER_ERROR out of memory\r\n'
+        self.assertRaises(stores.Unavailable, self.store.get_many, ['key'])
+        self.server.reads = None
+        self.assertEqual([b'a'], self.store.get_many(['key']))
+
+    def test_incomplete(self):
+        for answer in (b'', b'VALUE key 1 2\r\na', b'VALUE key 1 1\r\na\r\n'):
+            self.server.reads = answer
+            self.assertRaises(stores.Unavailable, self.store.get_many, ['key'])
+            self.now += base.PAUSE
+            self.server.reads = None
+            self.assertEqual([b'a'], self.store.get_many(['key']))
+
+    def test_unknown(self):
+        for answer in (b'VALUE key\r\n', b'VALUE key 1 -4\r\n', b'HD\r\n'):
+            self.server.reads = answer
+            self.assertRaises(stores.Unavailable, self.store.get_many, ['key'])
+            # Not a failure that has passed: the server is bypassed.
+            self.server.reads = None
+            self.assertRaises(stores.Unavailable, self.store.get_many, ['key'])
+            self.now += base.PAUSE
+            self.assertEqual([b'a'], self.store.get_many(['key']))
 
 
 class _RedisClient:
