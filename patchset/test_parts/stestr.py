@@ -72,8 +72,8 @@ class Suite:
     :param modules: names of the tests' modules, or of classes in them,
         instead of a folder: other modules are not even imported
     :param script: text of a module that loads the tests, instead
-    :param quick: spare tests that make an application each some of the work
-        that this takes, see ``tree_scripts/quick_tests``
+    :param quick: collect garbage less often, for tests that create an
+        application each; see ``tree_scripts/quick_tests``
     :param variables: environment variables of the tests
     :param group: regular expression; tests whose ids agree in what it
         matches run in the same process
