@@ -49,9 +49,8 @@ class Decisions:
     def __init__(self, credentials: Any) -> None:
         self.credentials = credentials
         self.size = _OVERHEAD
-        self._version: object = None
-        self._allowed: set = set()
-        self._reuse: dict[str, tuple[bool, bool]] = {}
+        # The version of the rules, what they allow, and how this is reused.
+        self._kept: tuple[object, set, dict] = (None, set(), {})
 
     def allow(self, action: str, target: tuple) -> bool:
         """Whether the caller is allowed to do something.
@@ -64,21 +63,24 @@ class Decisions:
         rules = enforcer._enforcer
         rules.load_rules()
         version = rules.version
-        if version is not self._version or len(self._allowed) > _MOST:
-            self._allowed, self._reuse, self._version = set(), {}, version
-        if (action, _ANY) in self._allowed:
+        kept = self._kept
+        if version is not kept[0] or len(kept[1]) > _MOST:
+            # In one step, as other threads may still use the old rules.
+            kept = self._kept = (version, set(), {})
+        _, allowed, reuse = kept
+        if (action, _ANY) in allowed:
             return True
         # A digest, as the target may contain secrets.
         digest = _digest(target)
-        if (action, digest) in self._allowed:
+        if (action, digest) in allowed:
             return True
         enforcer._enforce(self.credentials, action, dict(target))
-        if action not in self._reuse:
-            self._reuse[action] = self._judge(enforcer, action)
-        is_pure, is_for_any = self._reuse[action]
+        if action not in reuse:
+            reuse[action] = self._judge(enforcer, action)
+        is_pure, is_for_any = reuse[action]
         if is_pure and rules.version is version:
-            self._allowed.add((action, _ANY if is_for_any else digest))
-            self.size = _OVERHEAD + _OF_DECISION * len(self._allowed)
+            allowed.add((action, _ANY if is_for_any else digest))
+            self.size = _OVERHEAD + _OF_DECISION * len(allowed)
         return True
 
     def _judge(self, enforcer: Any, action: str) -> tuple[bool, bool]:

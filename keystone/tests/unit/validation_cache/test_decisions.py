@@ -133,6 +133,29 @@ class DecisionsTests(unit.TestCase):
             exception.ForbiddenAction, made.allow, _ACTION, ((_USER, 'two'),)
         )
 
+    def test_rules_changed_by_another_thread(self):
+        """What was found out about the old rules is not used for the new."""
+        self.set_rules('role:reader')
+        made = self.decisions()
+        enforce = rbac_enforcer.RBACEnforcer._enforce
+
+        def change_meanwhile(*args):
+            enforce(*args)
+            if self.enforced == 2:
+                # The old rules were found to allow any target.
+                self.set_rules(f'user_id:%({_USER})s')
+                made.allow(_ACTION, ((_USER, 'one'),))
+
+        with fixtures.MockPatchObject(
+            rbac_enforcer.RBACEnforcer, '_enforce', change_meanwhile
+        ):
+            made.allow(_ACTION, ((_USER, 'two'),))
+        made.allow(_ACTION, ((_USER, 'one'), (_DOMAIN, 'here')))
+
+        self.assertRaises(
+            exception.ForbiddenAction, made.allow, _ACTION, ((_USER, 'two'),)
+        )
+
     def test_negation(self):
         self.set_rules(f'not user_id:%({_USER})s')
         made = self.decisions()

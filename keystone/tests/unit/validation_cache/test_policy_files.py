@@ -73,7 +73,7 @@ class PolicyTests(base.ValidationCacheTestCase):
 
         for record in self.cache._records.values():
             if record.caller is not None:
-                self.assertEqual(set(), record.caller._allowed)
+                self.assertEqual(set(), record.caller._kept[1])
 
     def test_decisions_count_towards_the_size(self):
         rule = 'not user_id:of-%(target.token.user_id)s'
