@@ -22,6 +22,7 @@ from oslo_utils import timeutils
 from keystone.common.cache import request_local
 from keystone.common import provider_api
 from keystone.common import utils
+import keystone.conf
 from keystone import exception
 from keystone.token import provider
 from keystone.token.validation_cache import cache
@@ -29,6 +30,7 @@ from keystone.token.validation_cache import inquiry
 from keystone.token.validation_cache import lookup
 from keystone.token.validation_cache import record as records
 
+CONF = keystone.conf.CONF
 PROVIDERS = provider_api.ProviderAPIs
 
 # Maximum length of a request in bytes; S3 signatures need less than 1,000.
@@ -75,12 +77,13 @@ class SignedRequest(inquiry.Inquiry):
 def _credentials(environ: dict) -> dict[str, str]:
     """The credentials in the body of a request, which stays readable."""
     length = environ.get('CONTENT_LENGTH', '')
+    longest = min(_LONGEST, CONF.oslo_middleware.max_request_body_size)
     # Normal processing rejects what raises an error.
     with contextlib.suppress(Exception):
         if (
             environ.get('CONTENT_TYPE') == 'application/json'
             and length.isdecimal()
-            and int(length) <= _LONGEST
+            and int(length) <= longest
         ):
             body = environ['wsgi.input'].read(int(length))
             environ['wsgi.input'] = io.BytesIO(body)

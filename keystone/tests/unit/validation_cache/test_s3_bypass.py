@@ -42,6 +42,12 @@ class BypassTests(test_s3_requests.S3RequestTestCase):
         ).encode()
         self.assertBypassed('body', http.client.UNAUTHORIZED, body=long)
 
+    def test_configured_length(self):
+        self.config_fixture.config(
+            group='oslo_middleware', max_request_body_size=100
+        )
+        self.assertEqual('413', self.inquire()[0][:3])
+
     def test_other_type(self):
         self.assertBypassed(
             'body', http.client.BAD_REQUEST, CONTENT_TYPE='text/plain'
