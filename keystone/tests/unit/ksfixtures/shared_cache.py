@@ -12,6 +12,7 @@ from oslo_utils import importutils
 from keystone import assignment
 from keystone import catalog
 from keystone.common import cache
+from keystone.common.cache import after_write
 from keystone.common.cache import lifetimes
 from keystone.common.cache import proxy
 from keystone import identity
@@ -89,6 +90,7 @@ def _attach(region):
     region.key_mangler = cache.key_mangler_factory(manager, None)
     region.region_invalidator = cache.DistributedInvalidationStrategy(manager)
     lifetimes.keep_in_keys(region)
+    region.wrap(after_write.Proxy)
 
 
 def forget_in_process():

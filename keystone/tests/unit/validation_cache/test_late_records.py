@@ -3,10 +3,12 @@
 import contextlib
 import http.client
 import threading
+import uuid
 
 import fixtures
 
 from keystone.catalog import answer_text
+from keystone.common.cache import after_write
 from keystone.common import provider_api
 from keystone.tests import unit
 from keystone.tests.unit.validation_cache import base
@@ -69,6 +71,21 @@ class LateTests(base.ValidationCacheTestCase):
 
         self.cache.clear()
         self.assertIn(name, self.assertNoHit(subject)[2])
+
+    def test_validated_in_the_middle_of_a_write(self):
+        """The old name is cached again before the write is done."""
+        subject = self.get_scoped_token()
+        api, name = PROVIDERS.identity_api, uuid.uuid4().hex
+
+        @after_write.invalidate_again
+        def rename():
+            api.get_user.invalidate(api, self.user_id)
+            self.assertNotIn(name.encode(), self.ask(subject)[2])
+            api.driver.update_user(self.user_id, {'name': name})
+
+        rename()
+
+        self.assertIn(name.encode(), self.assertNoHit(subject)[2])
 
     def test_revoked_meanwhile(self):
         subject = self.get_scoped_token()
