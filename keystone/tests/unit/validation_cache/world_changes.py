@@ -78,9 +78,9 @@ class Changes:
 
     def do_role_replaced(self):
         role = self.any(self.roles)
+        self.add_role()
         PROVIDERS.role_api.delete_role(role)
         self.roles.remove(role)
-        self.add_role()
 
     def do_member_added(self):
         PROVIDERS.identity_api.add_user_to_group(
@@ -93,9 +93,10 @@ class Changes:
         )
 
     def do_group_replaced(self):
-        group = self.groups.pop()
-        PROVIDERS.identity_api.delete_group(group)
+        group = self.any(self.groups)
         self.add_group()
+        PROVIDERS.identity_api.delete_group(group)
+        self.groups.remove(group)
 
     def do_user_disabled(self):
         PROVIDERS.identity_api.update_user(
@@ -113,9 +114,9 @@ class Changes:
 
     def do_user_replaced(self):
         user = self.any(self.users)
+        self.add_user()
         PROVIDERS.identity_api.delete_user(user[0])
         self.users.remove(user)
-        self.add_user()
 
     def do_password_changed(self):
         user = self.any(self.users)
@@ -167,9 +168,10 @@ class Changes:
 
     def do_project_replaced(self):
         project = self.any(self.projects)
+        # Refused in a disabled domain: the others would be used up.
+        self.add_project()
         PROVIDERS.resource_api.delete_project(project)
         self.projects.remove(project)
-        self.add_project()
 
     def do_domain_disabled(self):
         PROVIDERS.resource_api.update_domain(
