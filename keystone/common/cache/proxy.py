@@ -47,6 +47,8 @@ _LEASE = 60
 # Maximum number of leases held by a thread.
 _HELD = 100
 
+_OF_SERVERS = stores.MemcachedStore, stores.RedisStore
+
 # Regions that other releases need to be invalidated along with a region: they
 # cache in the token region whether a token is revoked.
 _ALONG = {'revoke': ('tokens',)}
@@ -97,8 +99,15 @@ class Proxy(proxy.ProxyBackend):
         super().__init__()
         self._region = region
         self._manager = manager
-        self._store = stores.of(region)
+        self._own_store = stores.of(region)
         self._leases = threading.local()
+
+    @property
+    def _store(self) -> stores.Store:
+        # All regions use the same servers, and bypass one together.
+        if isinstance(self._own_store, _OF_SERVERS):
+            return self._manager.ids.store
+        return self._own_store
 
     # Interface of the region.
 
