@@ -85,6 +85,16 @@ class Command:
         parser.error = lambda message: cls.end(
             Stop(cls.wrong_arguments, message)
         )
+        parse_known_args = parser.parse_known_args
+
+        def parse(*args, **kwargs):
+            # The parser of keystone-manage would always exit with 2.
+            options, unknown = parse_known_args(*args, **kwargs)
+            if unknown:
+                parser.error(f'unrecognized arguments: {" ".join(unknown)}')
+            return options, unknown
+
+        parser.parse_known_args = parse
         cls.add_arguments(parser)
         return parser
 

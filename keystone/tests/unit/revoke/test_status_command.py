@@ -202,6 +202,9 @@ class RevocationStatusTests(command_base.CommandTestCase):
         ):
             self.assertRefused(3, about, 'revocation_status', *words)
 
+    def test_an_unknown_option(self):
+        self.assertRefused(3, '--worning', 'revocation_status', '--worning=5')
+
     def test_the_database_cannot_be_read(self):
         self.take_away()
         self.addCleanup(self.bring_back)
