@@ -6,13 +6,19 @@ With a version, pins a release to it and applies the topics to its source by a
 three-way merge. On a conflict it stops: resolve it in build/RELEASE as git
 says, and run the command again without a version to continue. Finally, write
 the patches with ./ks refresh.
+
+--check REF only reports which topics apply to a commit of upstream's git
+repository, such as the end of a stable branch, with `git am --3way`. Nothing
+is changed there. It exits with 1 if one does not apply.
 """
 
+import pathlib
 import shutil
 
 from patchset import arguments
 from patchset import assemble
 from patchset import errors
+from patchset import export
 from patchset import git
 from patchset import locking
 from patchset import paths
@@ -43,10 +49,30 @@ def add_arguments(parser):
         nargs='?',
         help='upstream version, such as 30.0.1; continue if omitted',
     )
+    parser.add_argument(
+        '--check',
+        metavar='REF',
+        help='report which topics apply to this commit, branch or tag',
+    )
+    parser.add_argument(
+        '--tree',
+        metavar='DIR',
+        type=pathlib.Path,
+        help='for --check: git repository of Keystone (default: the current '
+        'folder)',
+    )
 
 
 def run(args):
-    """Start or continue, and report what to review."""
+    """Start, continue or check, and report what to review."""
+    if args.check:
+        if args.version or args.origin:
+            raise errors.UsageError('--check takes no version and no --from')
+        return check(
+            pins.load(args.release), args.check, args.tree or pathlib.Path()
+        )
+    if args.tree:
+        raise errors.UsageError('--tree requires --check')
     if args.version:
         _pin_version(args)
     elif args.origin:
@@ -149,6 +175,80 @@ def resume(pin):
                 raise
         assemble.mark(tree, 'port', '')
         return _report(tree)
+
+
+def check(pin, reference, tree):
+    """Report which topics apply to a commit, in order.
+
+    A topic that does not apply is left out.
+
+    :param pin: :class:`patchset.pins.Pin` of the release of the topics
+    :param reference: name of the commit
+    :param tree: git repository of Keystone, which is not changed
+    :returns: the exit code: 1 if a topic does not apply
+    :raises patchset.errors.Error: there is no such commit of Keystone
+    """
+    commit = _commit(tree, reference)
+    source = assemble.ensure(pin)
+    with paths.temporary() as temporary:
+        clone = temporary / 'clone'
+        git.git(
+            tree, 'clone', '--quiet', '--shared', '--no-checkout', '.', clone
+        )
+        git.git(clone, 'checkout', '--quiet', '--detach', commit)
+        for key, value in zip(('name', 'email'), git.IDENTITY, strict=True):
+            git.git(clone, 'config', f'user.{key}', value)
+        progress.step(f'exporting the topics of {pin.release}')
+        written = export.export(
+            source, series.load(pin.release), temporary / 'series'
+        )
+        flaws = 0
+        for path in written:
+            flaw = _try_to_apply(clone, path)
+            flaws += flaw is not None
+            # Without the number of the patch.
+            progress.say(f'{path.stem[5:]}: {flaw or "applies"}')
+    progress.say(
+        f'{len(written) - flaws} of {len(written)} topics apply to '
+        f'{reference} ({commit[:9]})'
+    )
+    return 1 if flaws else 0
+
+
+def _commit(tree, reference):
+    """The id of a commit of Keystone.
+
+    :raises patchset.errors.Error: there is none
+    """
+    try:
+        commit = git.git(
+            tree, 'rev-parse', '--verify', f'{reference}^{{commit}}'
+        ).strip()
+        git.git(tree, 'cat-file', '-e', f'{commit}:keystone')
+    except (errors.Error, OSError) as error:
+        raise errors.Error(
+            f'{tree}: no commit {reference} of Keystone'
+        ) from error
+    return commit
+
+
+def _try_to_apply(clone, path):
+    """Apply a patch, or leave the clone as it was.
+
+    :returns: None, or why it does not apply
+    """
+    try:
+        git.git(clone, 'am', '--quiet', '--3way', path)
+        return None
+    except errors.Error as error:
+        reason = error
+        git.git(clone, 'am', '--abort')
+    try:
+        # Without a merge, git names the file.
+        git.git(clone, 'apply', '--check', path)
+    except errors.Error as error:
+        reason = error
+    return str(reason).rpartition('error: ')[2]
 
 
 def _assert_resolved(tree, name=None):

@@ -5,6 +5,7 @@
 import re
 import shutil
 
+from patchset import assemble
 from patchset import git
 from patchset import pins
 from patchset import series
@@ -100,3 +101,62 @@ class PortTestCase(base.RepositoryTestCase):
         for name in base.FEW[:-1]:
             self.assertIn(f'/{name}\n', log)
         self.assertNotIn(base.FEW[-1], log)
+
+
+class CheckTestCase(base.RepositoryTestCase):
+    """A repository of upstream that may have changed."""
+
+    def setUp(self):
+        super().setUp()
+        self.few()
+        self.tree = self.root / 'upstream'
+        assemble.start(self.source, self.tree)
+
+    def check(self, *words):
+        return self.ks('port', '--check', 'HEAD', '--tree', self.tree, *words)
+
+    def change(self, name, text):
+        (self.tree / name).write_text(text)
+        git.git(self.tree, 'add', '--all')
+        git.commit(self.tree, 'A change\n')
+
+    def test_all_apply(self):
+        head = git.git(self.tree, 'rev-parse', 'HEAD')
+        self.change('new.txt', 'new')
+
+        done = self.check()
+
+        self.assertEqual(0, done.returncode, done.stderr)
+        count = len(self.topics())
+        for name in base.FEW:
+            self.assertIn(f'{name}: applies\n', done.stdout)
+        self.assertIn(f'{count} of {count} topics apply to HEAD', done.stdout)
+        self.assertEqual(head, git.git(self.tree, 'rev-parse', 'HEAD~1'))
+        self.assertEqual('', git.git(self.tree, 'status', '--porcelain'))
+
+    def test_one_does_not(self):
+        self.change(FILE, 'other\n')
+
+        done = self.check()
+
+        self.assertEqual(1, done.returncode, done.stderr)
+        self.assertIn(
+            f'{base.FEW[-1]}: {FILE}: patch does not apply\n', done.stdout
+        )
+        # It has a hunk of another one as well.
+        count = len(self.topics())
+        self.assertIn(f'{count - 2} of {count} topics', done.stdout)
+
+    def test_invalid(self):
+        for words, code, message in (
+            (('--check', 'none'), 1, 'no commit none of Keystone'),
+            (('--tree', self.root), 1, 'no commit HEAD of Keystone'),
+            (('--tree', self.root / 'none'), 1, 'no commit HEAD of Keystone'),
+            (('30.0.0',), 2, '--check takes no version'),
+        ):
+            done = self.check(*words)
+            self.assertEqual(code, done.returncode, done.stderr)
+            self.assertIn(message, done.stderr)
+        done = self.ks('port', '--tree', self.tree)
+        self.assertEqual(2, done.returncode)
+        self.assertIn('--tree requires --check', done.stderr)
