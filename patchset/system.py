@@ -9,8 +9,11 @@ import sys
 
 from patchset import child
 from patchset import errors
+from patchset import locking
 from patchset import paths
 from patchset import progress
+
+_PATIENCE = 300  # seconds to wait until another program has installed packages
 
 
 def missing(*profiles):
@@ -45,12 +48,17 @@ def ensure(*profiles):
             f'sudo apt-get install {words}'
         )
     quiet = {'DEBIAN_FRONTEND': 'noninteractive'}
-    with progress.stage(f'installing system packages: {words}'):
+    with (
+        progress.stage(f'installing system packages: {words}'),
+        # apt-get does not wait for another one that updates its lists.
+        locking.exclusive(paths.BUILD / 'packages'),
+    ):
         child.run(['apt-get', 'update', '-q'], env=quiet)
         child.run(
             [
                 'apt-get', 'install', '-q', '-y', '--no-install-recommends',
-                *names,
+                # For other programs, such as unattended upgrades.
+                '-o', f'DPkg::Lock::Timeout={_PATIENCE}', *names,
             ],
             env=quiet,
             what=f'installing {words}',

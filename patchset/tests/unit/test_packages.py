@@ -2,6 +2,7 @@
 
 """Missing system packages: named at once, and no failed test."""
 
+from concurrent import futures
 import importlib
 import os
 import pathlib
@@ -18,6 +19,14 @@ from patchset import paths
 from patchset import system
 from patchset.commands import test
 from patchset.tests.unit import base
+
+# Writes its arguments, and fails if it is started twice.
+_APT = """#!/bin/sh
+cd "$(dirname "$0")" && mkdir running || exit 100
+echo "$@" >> log
+sleep 0.2
+rmdir running
+"""
 
 
 class MachineFixture(fixtures.Fixture):
@@ -65,6 +74,26 @@ class MissingPackagesTestCase(base.RepositoryTestCase):
 class EnsureTestCase(testtools.TestCase):
     def test_nothing_is_missing(self):
         self.assertIsNone(system.ensure('no-such-profile'))
+
+    def test_two_at_a_time(self):
+        """apt-get fails while another one runs."""
+        folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (folder / 'apt-get').write_text(_APT)
+        (folder / 'apt-get').chmod(0o755)
+        path = f'{folder}{os.pathsep}{os.environ["PATH"]}'
+        self.useFixture(fixtures.EnvironmentVariable('PATH', path))
+        for patch in (
+            fixtures.MockPatchObject(os, 'geteuid', lambda: 0),
+            fixtures.MockPatchObject(paths, 'BUILD', folder),
+            fixtures.MockPatchObject(system, 'missing', lambda name: [name]),
+        ):
+            self.useFixture(patch)
+        with futures.ThreadPoolExecutor() as pool:
+            list(pool.map(system.ensure, ('one', 'two')))
+        log = (folder / 'log').read_text()
+        self.assertEqual(4, log.count('\n'), log)
+        for name in ('one', 'two'):
+            self.assertRegex(log, rf'(?m)^install .*300 {name}$')
 
     def test_a_program_is_missing(self):
         self.assertRaises(errors.NotInstalled, child.find, 'no-such-program')
