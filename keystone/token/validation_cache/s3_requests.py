@@ -77,9 +77,9 @@ class SignedRequest(inquiry.Inquiry):
 def _credentials(environ: dict) -> dict[str, str]:
     """The credentials in the body of a request, which stays readable."""
     length = environ.get('CONTENT_LENGTH', '')
-    longest = min(_LONGEST, CONF.oslo_middleware.max_request_body_size)
     # Normal processing rejects what raises an error.
     with contextlib.suppress(Exception):
+        longest = min(_LONGEST, CONF.oslo_middleware.max_request_body_size)
         if (
             environ.get('CONTENT_TYPE') == 'application/json'
             and length.isdecimal()
