@@ -2,6 +2,7 @@
 
 import http.client
 import logging
+import sys
 
 from keystone.common import authorization
 from keystone.common import provider_api
@@ -83,6 +84,21 @@ class BypassTests(base.ValidationCacheTestCase):
         with self.counted(hit=3):
             for path in ('/v3/auth/tokens/', '/v3', '/v3/auth/projects'):
                 self.ask(PATH_INFO=path)
+
+    def test_warnings_in_normal_processing(self):
+        """They do not name the reason to bypass the cache as an error."""
+        app, handled = self.middleware._app, []
+
+        def note(environ, start_response):
+            handled.append(sys.exc_info()[1])
+            return app(environ, start_response)
+
+        self.middleware._app = note
+
+        self.assertBypassed('query', 200, QUERY_STRING='unknown')
+        self.assertBypassed('caller', 401, HTTP_X_AUTH_TOKEN=None)
+
+        self.assertEqual({None}, set(handled))
 
     def test_debug_log(self):
         logging.getLogger('keystone').setLevel(logging.DEBUG)

@@ -39,14 +39,8 @@ class ValidationCacheMiddleware:
         kind = inquiry.kind_of(environ.get('PATH_INFO', ''))
         if kind is None:
             return self._app(environ, start_response)
-        try:
-            if LOG.isEnabledFor(logging.DEBUG):
-                raise inquiry.Bypass('debug')
-            if not self.cache.is_on:
-                raise inquiry.Bypass('off')
-            asked = kind(environ)
-        except inquiry.Bypass as reason:
-            self.cache.note(f'bypass: {reason}')
+        asked = self._inquiry(kind, environ)
+        if asked is None:
             return self._app(environ, start_response)
         with cache.verified_records():
             try:
@@ -63,6 +57,22 @@ class ValidationCacheMiddleware:
                 return self._ask(asked, start_response)
         start_response('200 OK', answer[0])
         return answer[1]
+
+    def _inquiry(self, kind: Any, environ: dict) -> Any:
+        """The inquiry, or None if the request is processed normally.
+
+        Normal processing must not happen in an exception handler, because
+        oslo.log adds the error to any warning that is logged there.
+        """
+        try:
+            if LOG.isEnabledFor(logging.DEBUG):
+                raise inquiry.Bypass('debug')
+            if not self.cache.is_on:
+                raise inquiry.Bypass('off')
+            return kind(environ)
+        except inquiry.Bypass as reason:
+            self.cache.note(f'bypass: {reason}')
+            return None
 
     def _answer(
         self, asked: inquiry.Inquiry
