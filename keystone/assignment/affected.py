@@ -12,6 +12,7 @@ for other releases that only know that one.
 
 from collections.abc import Callable
 from collections.abc import Collection
+import contextvars
 import inspect
 import re
 from typing import Any
@@ -32,6 +33,11 @@ _LISTS = 'assignments: lists'
 _PROJECTS = 'assignments: projects'
 # Of an id with these characters, databases find other spellings only in case.
 _PLAIN = re.compile('[0-9A-Za-z_.@-]+')
+
+# The group last deleted in this context, and those who were its members.
+_deleted: contextvars.ContextVar[tuple[Any, Collection[str]]] = (
+    contextvars.ContextVar('deleted group', default=(None, ()))
+)
 
 
 def _names_of(actor_ids: Collection[str]) -> list[str] | None:
@@ -133,8 +139,24 @@ def drop_lists(region: dogpile_region.CacheRegion) -> None:
     after_write.invalidate(_Part(_manager(region), lambda: [_PROJECTS]))
 
 
+def remove_members(session: Any, group_id: str) -> None:
+    """Remove the members of a group that is deleted in the same transaction.
+
+    They are remembered, for :func:`drop`. If the database cannot tell who was
+    removed, all assignments are invalidated.
+    """
+    if not session.get_bind().dialect.delete_returning:
+        return
+    member = sql.ModelBase.metadata.tables['user_group_membership']
+    removal = sqlalchemy.delete(member).where(member.c.group_id == group_id)
+    removed = session.execute(removal.returning(member.c.user_id))
+    _deleted.set((group_id, list(removed.scalars())))
+
+
 def _with_members(group_id: str) -> list[str] | None:
     """Ids of a group and all users in it; None if unknown, or too many.
+
+    The members of a deleted group are those who were removed with it.
 
     They are listed at the end of the write that changes the roles of the
     group, once more than at its beginning. A value computed before contains
@@ -162,10 +184,13 @@ def _with_members(group_id: str) -> list[str] | None:
     ).limit(_LARGEST_GROUP + 1)
     try:
         with sql.session_for_read() as session:
-            # Otherwise, it is in the directory of a domain.
-            if session.execute(is_known).first() is None:
-                return None
-            found = list(session.execute(users).scalars())
+            deleted, removed = _deleted.get()
+            if deleted != group_id:
+                removed = ()
+                # Otherwise, it is in the directory of a domain.
+                if session.execute(is_known).first() is None:
+                    return None
+            found = [*removed, *session.execute(users).scalars()]
     except Exception:
         # The change may have taken place nevertheless.
         return None

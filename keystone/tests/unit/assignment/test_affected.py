@@ -11,6 +11,7 @@ from oslo_context import context as oslo_context
 from keystone import assignment
 from keystone.common import cache
 from keystone.common import provider_api
+from keystone.common import sql
 from keystone.tests import unit
 from keystone.tests.unit.assignment import affected_base
 from keystone.tests.unit.assignment import directory
@@ -63,16 +64,34 @@ class AffectedTests(affected_base.AffectedTestCase):
         )
         self.assertNotIn(self.extra['id'], roles)
 
-    def test_group_deleted(self):
-        self.grant(group_id=self.group['id'])
+    def join_group(self):
         PROVIDERS.identity_api.add_user_to_group(
             self.user_id, self.group['id']
         )
+        self.grant(group_id=self.group['id'])
         self.assertIn(self.extra['id'], self.roles(self.user_id)[0])
 
-        PROVIDERS.identity_api.delete_group(self.group['id'])
+    def test_group_deleted(self):
+        self.join_group()
+
+        roles = self.assertDrops(
+            PROVIDERS.identity_api.delete_group, self.group['id']
+        )
+
+        self.assertNotIn(self.extra['id'], roles)
+
+    def test_group_deleted_by_a_database_that_does_not_tell(self):
+        """Such as MySQL: it does not return what it deletes."""
+        self.join_group()
+        with sql.session_for_read() as session:
+            dialect = session.get_bind().dialect
+        self.roles(self.other['id'])
+
+        with fixtures.MockPatchObject(dialect, 'delete_returning', False):
+            PROVIDERS.identity_api.delete_group(self.group['id'])
 
         self.assertNotIn(self.extra['id'], self.roles(self.user_id)[0])
+        self.assertTrue(self.roles(self.other['id'])[1])
 
     def test_inherited_grant(self):
         roles = self.assertDrops(
