@@ -23,8 +23,8 @@ PACKAGES = ('test', 'integration')
 # One of each area: small corrections, revocation, caches, validation.
 TOPICS = (
     'auth-context-per-request',
-    'revocation-retention',
-    'user-disabled',
+    'allow-expired-window',
+    'invalidate-after-write',
     'token-validated-once',
 )
 TOKENS = r'revcache_tempest_plugin\..*\.test_tokens\.'

@@ -5,7 +5,7 @@
 The first policy check makes the policy enforcer, and makes it visible
 before it has its rules. Other threads that check a policy meanwhile find
 no rule and answer 403. Here it is made before any thread serves. The topic
-enforcer-complete makes this needless.
+policy-rules makes this needless.
 """
 
 from keystone.common.rbac_enforcer import enforcer

@@ -26,9 +26,9 @@ _COPIED = (
 
 # The hunks of these are where they would be without the others.
 FEW = (
+    'user-without-enabled',
+    'service-deleted',
     'revoke-match-every-attribute',
-    'revoke-domain-scope-stored',
-    'revoke-project-domain',
     'request-local-cache',
     'auth-context-per-request',
 )

@@ -225,7 +225,7 @@ class SecurityTestCase(base.RepositoryTestCase):
     def test_notes_with_a_security_section(self):
         self.assertEqual(
             [
-                'revoke-project-domain',
+                'revoke-match-every-attribute',
                 'request-local-cache',
                 'auth-context-per-request',
             ],
@@ -239,7 +239,8 @@ class SecurityTestCase(base.RepositoryTestCase):
         )
         self.substitute(note, '^security:', 'fixes:')
         self.assertEqual(
-            ['revoke-project-domain', 'request-local-cache'], self.security()
+            ['revoke-match-every-attribute', 'request-local-cache'],
+            self.security(),
         )
 
     def test_table(self):
@@ -248,10 +249,10 @@ class SecurityTestCase(base.RepositoryTestCase):
             [
                 'auth-context-per-request',
                 'request-local-cache',
-                'revoke-project-domain',
+                'revoke-match-every-attribute',
             ],
             [*found],
         )
-        subject, releases = found['revoke-project-domain']
+        subject, releases = found['revoke-match-every-attribute']
         self.assertEqual([self.pin.release], releases)
         self.assertIn(subject, [topic.subject for topic in self.topics()])
