@@ -7,7 +7,7 @@ from patchset.test_parts import results
 from patchset.test_parts import stestr
 
 PACKAGES = ('test',)
-FOLDER = 'keystone/tests/performance'
+FOLDER = 'keystone/tests/unit/performance'
 
 
 def run(options):

@@ -5,6 +5,7 @@
 from patchset import assemble
 from patchset import paths
 from patchset import progress
+from patchset.test_parts import performance
 from patchset.test_parts import stestr
 
 PACKAGES = ('test',)
@@ -18,8 +19,14 @@ def run(options):
         options, 'unit-tooling', paths.ROOT, folder='patchset/tests/unit'
     ).result
     progress.say(f'unit, tooling: {tooling}')
+    counting = performance.FOLDER.replace('/', '.')
+    modules = {
+        name
+        for name in added(tree, stock)
+        if not name.startswith(f'{counting}.')
+    }
     overlay = stestr.run(
-        options, 'unit', tree, modules=added(tree, stock), quick=True
+        options, 'unit', tree, modules=modules, quick=True
     ).result
     progress.say(f'unit, overlay: {overlay}')
     return tooling + overlay

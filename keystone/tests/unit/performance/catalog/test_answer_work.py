@@ -4,8 +4,8 @@ import fixtures
 from oslo_serialization import jsonutils
 
 from keystone.common import provider_api
-from keystone.tests.performance.token import work
 from keystone.tests import unit
+from keystone.tests.unit.performance.token import work
 
 PROVIDERS = provider_api.ProviderAPIs
 

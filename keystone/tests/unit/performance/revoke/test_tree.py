@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
-from keystone.tests.performance.revoke import measures
 from keystone.tests import unit
+from keystone.tests.unit.performance.revoke import measures
 from keystone.tests.unit.revoke import differential
 from keystone.tests.unit.revoke import samples
 

@@ -3,8 +3,8 @@
 import fixtures
 
 from keystone.api._shared import reading_ahead
-from keystone.tests.performance.cache import test_round_trips
 from keystone.tests.unit.credential import s3_base
+from keystone.tests.unit.performance.cache import test_round_trips
 
 
 class ReadAheadWorkTests(test_round_trips.RoundTripsMixin, s3_base.S3TestCase):

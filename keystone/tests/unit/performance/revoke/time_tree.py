@@ -2,7 +2,7 @@
 
 """Time the revocation tree on this machine.
 
-    python -m keystone.tests.performance.revoke.time_tree
+    python -m keystone.tests.unit.performance.revoke.time_tree
 
 Prints, for each kind of event, microseconds of processor time for a check of
 a token that no event revokes, with few and with many live events; events
@@ -14,7 +14,7 @@ import gc
 import time
 
 from keystone.revoke import tree
-from keystone.tests.performance.revoke import measures
+from keystone.tests.unit.performance.revoke import measures
 
 _KINDS = {
     'audit': [('audit_id',)],

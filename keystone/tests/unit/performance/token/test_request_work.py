@@ -2,7 +2,7 @@
 
 import importlib.util
 
-from keystone.tests.performance.token import work
+from keystone.tests.unit.performance.token import work
 
 
 class ValidationTests(work.WorkTestCase):
