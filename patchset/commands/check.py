@@ -5,7 +5,8 @@
 Each patch must apply exactly (no fuzz, no offset), be listed once, and list
 its overlay files (Adds:) and the topics it needs (Depends:). Overlay files
 must not exist upstream. The modules of each topic must be importable with only
-its dependencies, and assembling and refreshing must change nothing.
+its dependencies, and assembling and refreshing must change nothing. No size
+may exceed its limit in patchset/sizes.py.
 """
 
 from concurrent import futures
@@ -19,6 +20,7 @@ from patchset import paths
 from patchset import pins
 from patchset import progress
 from patchset import series
+from patchset import sizes
 from patchset import upstream
 from patchset.commands import refresh
 
@@ -67,7 +69,9 @@ def check(pin, source, python, root=paths.ROOT):
             progress.step('each module of the topics imports')
             independent.result()
             progress.step('each topic stands on those it depends on')
-    return size(topics, root)
+    found = sizes.measured(topics, root)
+    sizes.verify(found)
+    return sizes.in_words(found)
 
 
 def headers(topics):
@@ -190,22 +194,3 @@ def importable(tree, topics, python):
 _IMPORT = (
     'import importlib, sys; [*map(importlib.import_module, sys.argv[1:])]'
 )
-
-
-def size(topics, root):
-    """How many lines the series and the overlay have, in words."""
-    lines = [line for topic in topics for line in topic.diff.splitlines()]
-    changed = sum(
-        line[:1] in '+-' and line[:4] not in ('+++ ', '--- ') for line in lines
-    )
-    context = sum(line[:1] == ' ' for line in lines)
-    overlay = sum(
-        len((root / name).read_text().splitlines())
-        for topic in topics
-        for name in topic.adds
-        if name.startswith('keystone/')
-    )
-    return (
-        f'{len(topics)} topics; {changed} upstream lines changed, {context} '
-        f'carried as context; {overlay} lines of our own'
-    )

@@ -7,6 +7,7 @@ import shutil
 import sys
 
 from patchset import errors
+from patchset import sizes
 from patchset import upstream
 from patchset.commands import check
 from patchset.tests.unit import base
@@ -232,6 +233,19 @@ class CommandTestCase(base.RepositoryTestCase):
         self.assertRegex(
             done.stdout,
             rf'^{self.pin.release}: {len(self.topics())} topics; '
-            r'[1-9]\d* upstream lines changed, [1-9]\d* carried as context; '
-            r'[1-9]\d* lines of our own$',
+            r'[1-9]\d* lines changed in upstream code; '
+            r'(\d+ lines changed in upstream documentation; )?'
+            r'[1-9]\d* lines in keystone; \d+ lines in patchset; '
+            r'\d+ lines in bench$',
         )
+
+    def test_limit_of_sizes(self):
+        small = dict.fromkeys(sizes.LIMITS, 0)
+        sizes.verify(small)
+        for name, limit in sizes.LIMITS.items():
+            self.assertRaisesRegex(
+                errors.Error,
+                f'^{limit + 1} {name}, more than the limit of {limit} ',
+                sizes.verify,
+                {**small, name: limit + 1},
+            )
