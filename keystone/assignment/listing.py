@@ -2,6 +2,8 @@
 
 """Lists of grants that tolerate concurrent deletions."""
 
+import functools
+
 from oslo_log import log
 
 from keystone.common import provider_api
@@ -17,26 +19,29 @@ _GONE = (
 )
 
 
-def with_names(name, grants):
-    """Add names to grants, except for those on missing objects.
+def without_missing(name):
+    """Decorate the method that adds names to a list of grants.
 
-    :param name: callable that takes a list of grants, and returns one with
-        names
-    :param grants: list of dicts, as the driver returns them
-    :returns: list of dicts
+    It is called with one grant at a time; those on missing objects are left
+    out.
     """
-    found = []
-    for grant in grants:
-        try:
-            found.extend(name([grant]))
-        except _GONE as error:
-            LOG.warning('Skipping a listed role assignment: %s', error)
-    return found
+
+    @functools.wraps(name)
+    def wrapper(self, grants):
+        found = []
+        for grant in grants:
+            try:
+                found.extend(name(self, [grant]))
+            except _GONE as error:
+                LOG.warning('Skipping a listed role assignment: %s', error)
+        return found
+
+    return wrapper
 
 
-def domain_of(project_id):
-    """Id of a project's domain; None if the project does not exist."""
+def get_project(project_id):
+    """A project, or an empty dict if it does not exist."""
     try:
-        return PROVIDERS.resource_api.get_project(project_id)['domain_id']
+        return PROVIDERS.resource_api.get_project(project_id)
     except exception.ProjectNotFound:
-        return None
+        return {}

@@ -137,8 +137,17 @@ def _memberships_change(user_id: str) -> bool:
 
 
 @_MEMOIZE
-def with_implied(role_ids: list[str]) -> list[str]:
-    """Ids of roles, and of those that they imply."""
+def _with_implied(role_ids: list[str]) -> list[str]:
     refs = [{'role_id': role_id} for role_id in role_ids]
     expanded = PROVIDERS.assignment_api.add_implied_roles(refs)
     return sorted({ref['role_id'] for ref in expanded})
+
+
+def with_implied(refs: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Add the roles that others imply, like ``add_implied_roles``.
+
+    :param refs: list of {'role_id': id}
+    :returns: list of the same form, each role once
+    """
+    role_ids = _with_implied([ref['role_id'] for ref in refs])
+    return [{'role_id': role_id} for role_id in role_ids]

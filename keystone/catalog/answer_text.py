@@ -33,7 +33,7 @@ def is_wanted():
     return _is_wanted.get()
 
 
-def render(token, include_catalog=True):
+def render_response(token, include_catalog=True):
     """Render a token for :func:`dumps` only; its catalog is not readable.
 
     Arguments, result and errors are those of
@@ -49,7 +49,7 @@ def render(token, include_catalog=True):
 
 
 def parts(rendered):
-    """Encode the result of :func:`render` as JSON, in parts.
+    """Encode the result of :func:`render_response` as JSON, in parts.
 
     :returns: three strings: the text before the catalog, the catalog, and the
         text after it. The last two are empty without a catalog
@@ -70,7 +70,7 @@ def parts(rendered):
 
 
 def dumps(rendered):
-    """Encode the result of :func:`render` as JSON.
+    """Encode the result of :func:`render_response` as JSON.
 
     :returns: str, the same as if the catalog were a list
     """

@@ -6,8 +6,10 @@ Events have whole seconds, and so have these times. All of them are naive UTC
 datetimes.
 """
 
+import http
+
 from oslo_utils import timeutils
-from werkzeug import http
+from werkzeug import http as http_dates
 
 from keystone.revoke.backends import base
 
@@ -23,7 +25,7 @@ def parse_since(text):
     :raises ValueError: it has neither format, or is out of range
     """
     try:
-        moment = http.parse_date(text) or timeutils.parse_isotime(text)
+        moment = http_dates.parse_date(text) or timeutils.parse_isotime(text)
         return timeutils.normalize_time(moment).replace(microsecond=0)
     except OverflowError as error:
         raise ValueError(str(error)) from error
@@ -41,4 +43,13 @@ def http_date(events, since=None):
     """
     recorded = [event.revoked_at for event in events]
     oldest = since or base.revoked_before_cutoff_time()
-    return http.http_date(max(recorded, default=oldest))
+    return http_dates.http_date(max(recorded, default=oldest))
+
+
+def dated(body, events, since=None):
+    """Add the Date header to a response.
+
+    :param body: the body of the response
+    :returns: what a resource returns: body, status and headers
+    """
+    return body, http.HTTPStatus.OK, {'Date': http_date(events, since)}

@@ -34,6 +34,8 @@ CACHE = 'read ahead'
 # Maximum number of kinds of requests, about 2 kB each, and of keys per kind.
 _MOST = 1000
 _MOST_KEYS = 100
+# What evaluating a request that has not been validated may raise.
+_MALFORMED = (AttributeError, LookupError, RecursionError, TypeError)
 
 
 class ReadAhead:
@@ -91,34 +93,46 @@ class ReadAhead:
 READ_AHEAD = ReadAhead()
 
 
-def of_access_key(method: Callable) -> Callable:
-    """Decorate a method of a resource that verifies a signature."""
+def _reading_ahead_by(about: Callable[[dict[str, Any]], Any]) -> Callable:
+    """A decorator for a method of a resource.
 
-    @functools.wraps(method)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        access = _access()
-        if not isinstance(access, str):
-            return method(*args, **kwargs)
-        with _reading(access):
-            return method(*args, **kwargs)
-
-    return wrapper
-
-
-def of_login(
-    auth: dict[str, Any] | None,
-) -> contextlib.AbstractContextManager[None]:
-    """Read ahead while a token is issued.
-
-    :param auth: the validated ``auth`` object of the request; None if missing
+    :param about: function from the body of a request, which is not validated,
+        to text that is the same for similar requests; anything else, or an
+        error, if normal processing rejects the request
     """
-    if auth is None:
-        # Normal processing rejects it.
-        return contextlib.nullcontext()
+
+    def decorate(method: Callable) -> Callable:
+        @functools.wraps(method)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            request, text = flask.request, None
+            body = request.get_json(silent=True, force=True)
+            with contextlib.suppress(*_MALFORMED):
+                text = about(body)
+            if not isinstance(text, str):
+                return method(*args, **kwargs)
+            name = json.dumps([request.method, request.endpoint, text])
+            with READ_AHEAD.reading(name):
+                return method(*args, **kwargs)
+
+        return wrapper
+
+    return decorate
+
+
+def _access(body: dict[str, Any]) -> Any:
+    # The names that upstream accepts, in this order.
+    for part in ('credentials', 'credential', 'ec2Credentials'):
+        if body.get(part):
+            return body[part].get('access')
+    return None
+
+
+def _login(body: dict[str, Any]) -> str:
+    auth = body['auth']
     identity = auth['identity']
     user = identity.get('password', {}).get('user')
     credential = identity.get('application_credential')
-    # It was not validated, and may be of any type if it is not used.
+    # It may be of any type if it is not used.
     if not isinstance(credential, dict):
         credential = {}
     # The user of a token is not known yet; its record is read anyway.
@@ -128,22 +142,11 @@ def of_login(
         if one and isinstance(one, dict)
     ]
     about = identity['methods'], auth.get('scope'), who
-    return _reading(json.dumps(about, sort_keys=True))
+    return json.dumps(about, sort_keys=True)
 
 
-def _reading(about: str) -> contextlib.AbstractContextManager[None]:
-    request = flask.request
-    name = json.dumps([request.method, request.endpoint, about])
-    return READ_AHEAD.reading(name)
+#: Decorates a method of a resource that verifies a signature.
+of_access_key = _reading_ahead_by(_access)
 
-
-def _access() -> Any:
-    body = flask.request.get_json(silent=True, force=True)
-    if not isinstance(body, dict):
-        return None
-    # The names that upstream accepts, in this order.
-    for part in ('credentials', 'credential', 'ec2Credentials'):
-        if body.get(part):
-            found = body[part]
-            return found.get('access') if isinstance(found, dict) else None
-    return None
+#: Decorates a method of a resource that issues a token.
+of_login = _reading_ahead_by(_login)

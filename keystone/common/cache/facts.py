@@ -125,6 +125,8 @@ def note(key: str, fingerprint: bytes, until: float) -> None:
 def issued() -> bool:
     """Discard the facts in the trace of this thread, if it is of an issue.
 
+    The caller then reads only what a validation of the token reads.
+
     :returns: whether there is such a trace
     """
     trace = _trace.get()

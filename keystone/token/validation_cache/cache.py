@@ -20,14 +20,12 @@ from keystone.common.cache import stores
 from keystone.common import provider_api
 from keystone.common import rendered_token
 from keystone.common import token_body
-import keystone.conf
 from keystone.models import revoke_model
 from keystone.token.validation_cache import creation_lease
 from keystone.token.validation_cache import current
 from keystone.token.validation_cache import lookup
 from keystone.token.validation_cache import record as records
 
-CONF = keystone.conf.CONF
 PROVIDERS = provider_api.ProviderAPIs
 
 # Plain logging, without the overhead of an adapter for each request.
@@ -80,20 +78,8 @@ class Records(lookup.Lookup):
         now = time.time()
         with facts.tracing() as trace:
             token = PROVIDERS.token_provider_api._validate_token(wanted.token)
-            made = _record_of(trace, token, None, now)
+            made = record_of(trace, token, None, now)
             return self._keep(wanted, trace, *made)
-
-    def issuing(self) -> contextlib.AbstractContextManager[Callable]:
-        """Trace the issue of a token, to create its record.
-
-        :returns: see :meth:`recording`
-        """
-        return self.recording(
-            lambda token: lookup.Wanted(token.id),
-            _record_of,
-            is_wanted=CONF.token.cache_on_issue,
-            is_of_issue=True,
-        )
 
     @contextlib.contextmanager
     def recording(
@@ -106,11 +92,11 @@ class Records(lookup.Lookup):
         """Trace normal processing, to create a record.
 
         Yields a function that takes a token model and the result of
-        :func:`keystone.catalog.answer_text.render` with the catalog. It raises
-        no errors.
+        :func:`keystone.catalog.answer_text.render_response` with the catalog.
+        It raises no errors.
 
         :param wanted: function from the model to a :class:`lookup.Wanted`
-        :param make: function like :func:`_record_of`
+        :param make: function like :func:`record_of`
         :param is_wanted: False to do nothing
         :param is_of_issue: see :class:`keystone.common.cache.facts.Trace`
         """
@@ -170,7 +156,7 @@ class Records(lookup.Lookup):
         return record
 
 
-def _record_of(
+def record_of(
     trace: facts.Trace, token: Any, shown: dict[str, Any] | None, now: float
 ) -> tuple[records.Record, records.Catalog | None]:
     """Create the record of a token in its trace.
@@ -190,7 +176,7 @@ def _record_of(
         raise NotKept('access_rules')
     PROVIDERS.token_provider_api._is_valid_token(token)
     if shown is None:
-        shown = answer_text.render(token)
+        shown = answer_text.render_response(token)
     values = revoke_model.build_token_values(token)
     revocation = {name: value for name, value in values.items() if value}
     return records.make(trace, token, shown, revocation, now)

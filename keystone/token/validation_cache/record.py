@@ -150,7 +150,8 @@ def make(
     """Create the record of a token validated and rendered in a trace.
 
     :param token: the :class:`keystone.models.token_model.TokenModel`
-    :param shown: result of :func:`keystone.catalog.answer_text.render`
+    :param shown: what :func:`keystone.catalog.answer_text.render_response`
+        returns
     :param revocation: values to compare with revocation events, or None
     :param now: seconds since the epoch, before anything was read
     """

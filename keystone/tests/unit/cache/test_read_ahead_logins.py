@@ -68,6 +68,17 @@ class NamesTests(test_v3.RestfulTestCase):
             )
             self.assertIn('find auth in', answer.result['error']['message'])
 
+    def test_malformed(self):
+        for auth in (
+            1, [], {'identity': []}, {'identity': {'methods': ['password']}},
+            {'identity': {'methods': ['password'], 'password': ['user']}},
+            {'identity': {'password': {'user': {'id': self.user_id}}}},
+            {'scope': {}},
+        ):  # fmt: skip
+            self.v3_create_token(
+                {'auth': auth}, expected_status=http.client.BAD_REQUEST
+            )
+
     def test_unused_method_of_wrong_form(self):
         body = self.build_authentication_request(
             user_id=self.user_id, password=self.user['password']

@@ -289,7 +289,7 @@ class DifferentialTests(content_base.ContentTestCase):
         with fixtures.MockPatchObject(
             render_token, 'render_token_response_from_model', render
         ):
-            return answer_text.dumps(answer_text.render(None))
+            return answer_text.dumps(answer_text.render_response(None))
 
     def test_random_changes(self):
         self.compared = 0

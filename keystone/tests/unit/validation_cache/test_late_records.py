@@ -30,7 +30,7 @@ class LateTests(base.ValidationCacheTestCase):
     @contextlib.contextmanager
     def late(self, subject):
         """Have a record made from what was read before the body of this."""
-        render, at_end = answer_text.render, threading.Event()
+        render, at_end = answer_text.render_response, threading.Event()
         read = threading.Event()
 
         def render_late(*args, **kwargs):
@@ -41,7 +41,7 @@ class LateTests(base.ValidationCacheTestCase):
             return shown
 
         with fixtures.MonkeyPatch(
-            'keystone.catalog.answer_text.render', render_late
+            'keystone.catalog.answer_text.render_response', render_late
         ):
             answers = []
             thread = threading.Thread(

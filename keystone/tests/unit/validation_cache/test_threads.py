@@ -69,7 +69,7 @@ class ThreadTests(base.ValidationCacheTestCase):
 
     def slowly(self, fail_once=False):
         """Have records made slowly; the first one fails where wanted."""
-        render, failures = answer_text.render, []
+        render, failures = answer_text.render_response, []
 
         def render_slowly(*args, **kwargs):
             time.sleep(0.3)
@@ -79,7 +79,7 @@ class ThreadTests(base.ValidationCacheTestCase):
             return render(*args, **kwargs)
 
         for name, value in (
-            ('catalog.answer_text.render', render_slowly),
+            ('catalog.answer_text.render_response', render_slowly),
             # On a machine that is slow, it takes longer still.
             ('token.validation_cache.creation_lease.SECONDS', 60),
         ):
