@@ -263,18 +263,18 @@ def known(token: str) -> Any:
 def _record_for(token: str, make: bool) -> Any:
     """The valid record of a token, or None."""
     verified = _verified.get({})
-    if token in verified:
-        return verified[token]
-    record = None
+    if token in verified or not RECORDS.is_on:
+        return verified.get(token)
+    wanted, record, failure = lookup.Wanted(token), None, ''
     try:
-        if RECORDS.is_on:
-            wanted = lookup.Wanted(token)
-            (record,) = found(wanted)
-            if record is None and make:
-                record = made(wanted)
+        (record,) = found(wanted)
+        if record is None and make:
+            record = made(wanted)
     except Exception as error:
-        # The error message may contain the token.
-        LOG.warning('Failed to use validation cache: %s', type(error).__name__)
+        failure = type(error).__name__
+    if failure:
+        # Not above, where oslo.log appends the message, which may contain it.
+        LOG.warning('Failed to use validation cache: %s', failure)
     return record
 
 

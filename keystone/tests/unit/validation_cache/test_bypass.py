@@ -2,10 +2,13 @@
 
 import http.client
 import logging
-import sys
+
+import fixtures
+from oslo_log import formatters
 
 from keystone.common import authorization
 from keystone.common import provider_api
+from keystone import exception
 from keystone.tests import unit
 from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit.validation_cache import base
@@ -85,25 +88,37 @@ class BypassTests(base.ValidationCacheTestCase):
             for path in ('/v3/auth/tokens/', '/v3', '/v3/auth/projects'):
                 self.ask(PATH_INFO=path)
 
-    def test_warnings_in_normal_processing(self):
-        """They do not name the reason to bypass the cache as an error."""
-        app, handled = self.middleware._app, []
-
-        def note(environ, start_response):
-            handled.append(sys.exc_info()[1])
-            return app(environ, start_response)
-
-        self.middleware._app = note
-
-        self.assertBypassed('query', 200, QUERY_STRING='unknown')
-        self.assertBypassed('caller', 401, HTTP_X_AUTH_TOKEN=None)
-
-        self.assertEqual({None}, set(handled))
-
     def test_debug_log(self):
         logging.getLogger('keystone').setLevel(logging.DEBUG)
 
         self.assertBypassed('debug', 200)
+
+    def test_no_error_is_appended_to_warnings(self):
+        output = self.useFixture(
+            fixtures.FakeLogger(
+                format='%(message)s', formatter=formatters.ContextFormatter
+            )
+        )
+        app = self.middleware._app
+
+        def warn(*args):
+            logging.getLogger('keystone').warning('Checked.')
+            return app(*args)
+
+        self.middleware._app = warn
+        self.ask(method='POST')
+        self.assertIn('Checked.', output.output)
+        self.assertNotIn('Bypass', output.output)
+
+        error = exception.TokenNotFound('a-token')
+        self.useFixture(
+            fixtures.MockPatchObject(self.cache, 'find', side_effect=error)
+        )
+        for path in ('/v3/auth/tokens', '/v3/auth/projects'):
+            output.reset_output()
+            self.ask(PATH_INFO=path)
+            self.assertIn('cache: TokenNotFound', output.output)
+            self.assertNotIn('a-token', output.output)
 
 
 class KeptTests(base.ValidationCacheTestCase):

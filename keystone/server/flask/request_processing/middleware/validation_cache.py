@@ -36,34 +36,33 @@ class ValidationCacheMiddleware:
         self.cache = cache.RECORDS
 
     def __call__(self, environ: dict, start_response: Any) -> Any:
-        kind = inquiry.kind_of(environ.get('PATH_INFO', ''))
-        if kind is None:
-            return self._app(environ, start_response)
-        asked = self._inquiry(kind, environ)
+        # oslo.log appends the error that is being handled to each warning, so
+        # nothing is logged, and no request processed, within a handler.
+        asked = self._asked(environ)
         if asked is None:
             return self._app(environ, start_response)
         with cache.verified_records():
+            answer, failure = None, ''
             try:
                 answer = self._answer(asked)
             except Exception as error:
                 # Normal processing encounters the same error, or is not
-                # affected. The error message may contain a token.
+                # affected.
+                failure = type(error).__name__
+            if failure:
+                # The message of the error may contain a token.
                 self.cache.note('bypass: error')
-                LOG.warning(
-                    'Failed to use validation cache: %s', type(error).__name__
-                )
-                answer = None
+                LOG.warning('Failed to use validation cache: %s', failure)
             if answer is None:
                 return self._ask(asked, start_response)
         start_response('200 OK', answer[0])
         return answer[1]
 
-    def _inquiry(self, kind: Any, environ: dict) -> Any:
-        """The inquiry, or None if the request is processed normally.
-
-        Normal processing must not happen in an exception handler, because
-        oslo.log adds the error to any warning that is logged there.
-        """
+    def _asked(self, environ: dict) -> Any:
+        """The request, or None if it bypasses the cache."""
+        kind = inquiry.kind_of(environ.get('PATH_INFO', ''))
+        if kind is None:
+            return None
         try:
             if LOG.isEnabledFor(logging.DEBUG):
                 raise inquiry.Bypass('debug')
@@ -121,13 +120,16 @@ class ValidationCacheMiddleware:
 
     def _ask(self, asked: inquiry.Inquiry, start_response: Any) -> Any:
         def learn(status: str, sent: list, *exc_info: Any) -> Any:
+            failure = ''
             try:
                 self._headers.learn(
                     asked.surroundings, status, sent, asked.token
                 )
             except Exception as error:
                 # It must not affect the current response.
-                LOG.warning('Failed to keep headers: %s', type(error).__name__)
+                failure = type(error).__name__
+            if failure:
+                LOG.warning('Failed to keep headers: %s', failure)
             return start_response(status, sent, *exc_info)
 
         asked.environ[inquiry.KEY] = asked
