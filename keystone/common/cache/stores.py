@@ -74,15 +74,16 @@ class CircuitBreaker:
         try:
             return function(*args, **kw)
         except Exception as error:
-            if type(error) not in self._refusals:
-                self._rests_until = self._clock() + _REST
-                # The error message may contain credentials.
-                LOG.warning(
-                    'Cache error: %(error)s. Bypassing the cache for %(rest)d '
-                    'seconds.',
-                    {'error': type(error).__name__, 'rest': _REST},
-                )
-            raise Unavailable() from error
+            kind = type(error)
+        if kind not in self._refusals:
+            self._rests_until = self._clock() + _REST
+            # Above, oslo.log appends the message, which may have credentials.
+            LOG.warning(
+                'Cache error: %(error)s. Bypassing the cache for %(rest)d '
+                'seconds.',
+                {'error': kind.__name__, 'rest': _REST},
+            )
+        raise Unavailable()
 
 
 class Store:

@@ -48,6 +48,7 @@ class Outlook:
             self.unknown = None
 
     def _exchange(self, reports, keys):
+        failure = None
         try:
             self.reports = reports.read(self.repository.node, keys, self.now)
             for report in self.reports.values():
@@ -55,10 +56,11 @@ class Outlook:
                     self.history.merge(report, self.now)
             reports.publish(self.repository.node, keys, self.history, self.now)
         except Exception as error:
-            # The error message may contain credentials.
-            LOG.warning(
-                'Failed to exchange key reports: %s', type(error).__name__
-            )
+            failure = type(error).__name__
+        if failure:
+            # Not above, where oslo.log appends the error message, which may
+            # contain credentials.
+            LOG.warning('Failed to exchange key reports: %s', failure)
             self.unknown = 'the shared cache is unavailable'
 
     def role(self, index):

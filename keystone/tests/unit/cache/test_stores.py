@@ -9,6 +9,7 @@ import zlib
 
 from dogpile.cache import region as dogpile_region
 import fixtures
+from oslo_log import formatters
 
 from keystone.common.cache import stores
 from keystone.tests import unit
@@ -254,7 +255,12 @@ class BreakerTests(base.CacheTestCase):
         self.assertEqual('abc', self.breaker.call('abc'.strip))
 
     def test_error_is_not_logged_but_for_its_kind(self):
-        output = self.useFixture(fixtures.FakeLogger())
+        # It appends the error that is being handled.
+        output = self.useFixture(
+            fixtures.FakeLogger(
+                format='%(message)s', formatter=formatters.ContextFormatter
+            )
+        )
         self.call()
         self.assertIn('OSError', output.output)
         self.assertNotIn('password', output.output)

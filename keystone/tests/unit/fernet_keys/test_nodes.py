@@ -5,6 +5,8 @@
 import os
 
 from dogpile.cache import region as dogpile_region
+import fixtures
+from oslo_log import formatters
 
 from keystone.cmd.fernet_keys import figures
 from keystone.cmd.revocation import monitoring
@@ -140,6 +142,23 @@ class NodesTests(base.KeysTestCase):
             self.assertNotIn('127.0.0.1', str(error))
         self.world_.empty_cache()
         self.assertEqual('silent', self.other(self.one)['state'])
+
+    def test_error_of_the_cache_is_not_logged_but_for_its_kind(self):
+        output = self.useFixture(
+            fixtures.FakeLogger(
+                format='%(message)s', formatter=formatters.ContextFormatter
+            )
+        )
+        self.useFixture(
+            fixtures.MockPatchObject(
+                nodes.Reports,
+                'read',
+                side_effect=OSError('user:password@server'),
+            )
+        )
+        self.told(self.one)
+        self.assertIn('OSError', output.output)
+        self.assertNotIn('password', output.output)
 
     def test_fewer_nodes_than_expected(self):
         self.config_fixture.config(group='fernet_tokens', expected_nodes=3)
