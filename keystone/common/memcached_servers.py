@@ -10,6 +10,7 @@ import binascii
 from collections.abc import Callable
 from collections.abc import Sequence
 import functools
+import re
 from typing import Any
 import zlib
 
@@ -170,7 +171,8 @@ def _place(key: str) -> int:
 
 
 def _address(url: str) -> Any:
-    return _client.normalize_server_spec(url.removeprefix('inet6:'))
+    # python-memcached also accepts the address family.
+    return _client.normalize_server_spec(re.sub('^inet6?:', '', url))
 
 
 def _name(url: str) -> str:

@@ -56,6 +56,14 @@ class ConnectionTests(base.CacheTestCase):
         for _ in range(3):
             self.assertEqual([b'a'], self.store.get_many(['key']))
 
+    def test_address_family(self):
+        self.config_fixture.config(
+            group='cache', memcache_servers=[f'inet:{self.server.address}']
+        )
+        store = stores.of(self.process().region)
+        store.set('key', b'a', 0)
+        self.assertEqual([b'a'], store.get_many(['key']))
+
     def test_deletion_is_repeated(self):
         self.connect(2)
         self.server.stop()
