@@ -171,13 +171,14 @@ def _secrets() -> list[bytes]:
             'fernet_tokens',
         )
         return [key.encode() for key in repository.load_keys()]
-    found = {}
-    for folder in _folders():
-        for name in os.listdir(folder):
-            path = os.path.join(folder, name)
-            with open(path, 'rb') as key_file:
-                found[path] = key_file.read()
-    private = os.path.join(
-        CONF.jwt_tokens.jws_private_key_repository, 'private.pem'
-    )
-    return list(found.values()) if found.get(private, b'').strip() else []
+    if CONF.token.provider != 'jws':
+        return []
+    jws = CONF.jwt_tokens
+    public = jws.jws_public_key_repository
+    # No other file beside the private key is used for tokens.
+    private = os.path.join(jws.jws_private_key_repository, 'private.pem')
+    found = []
+    for path in (private, *(f'{public}/{one}' for one in os.listdir(public))):
+        with open(path, 'rb') as key_file:
+            found.append(key_file.read())
+    return found if found[0].strip() else []

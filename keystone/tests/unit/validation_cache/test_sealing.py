@@ -72,6 +72,11 @@ class SealingTests(unit.TestCase):
         os.rmdir(self.path('public', 'folder'))
         self.assertIsNotNone(self.sealer.read())
 
+    def test_other_files_beside_the_private_key(self):
+        # As Kubernetes mounts a secret.
+        os.mkdir(self.path('private', '..data'))
+        self.assertIsNotNone(self.sealer.read())
+
     def test_key_that_vanishes(self):
         """It was listed before a rotation removed it."""
         self.config_fixture.config(group='token', provider='fernet')
