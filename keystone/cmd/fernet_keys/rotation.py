@@ -7,8 +7,7 @@ import contextlib
 import math
 import sys
 
-from keystone.cmd.fernet_keys import figures
-from keystone.cmd.fernet_keys import formats
+from keystone.cmd.fernet_keys import status
 from keystone.common.key_history import history as histories
 from keystone.common.key_history import nodes
 from keystone.common.key_history import outlook
@@ -77,7 +76,7 @@ def _main(sections, rotate):
             sources = [
                 _open(stack, one) for one in repositories.distinct(sections)
             ]
-            told = [figures.of(outlook.Outlook(*one)) for one in sources]
+            told = [status.assess(outlook.Outlook(*one)) for one in sources]
         except (OSError, ValueError) as error:
             _end(f'not rotated: {error}')
         if explain:
@@ -126,13 +125,13 @@ def _earliest(one):
         )
     if one['earliest'] <= one['now']:
         return 'safe as soon as all nodes are ready'
-    return f'earliest safe time: {formats.moment(one["earliest"])}'
+    return f'earliest safe time: {status.moment(one["earliest"])}'
 
 
 def explained(one):
     """Describe the keys before and after a rotation.
 
-    :param one: dict of :mod:`keystone.cmd.fernet_keys.figures`
+    :param one: result of :func:`keystone.cmd.fernet_keys.status.assess`
     :returns: str
     """
     lines = [
@@ -142,13 +141,13 @@ def explained(one):
     ]
     new = max(key['index'] for key in one['keys']) + 1
     for key in one['keys']:
-        after = formats.fate(key).partition(':')[0]
+        after = status.fate(key).partition(':')[0]
         where = new if key['role'] == 'staged' else key['index']
         if not key['removed']:
             after = f'{where} {after}'.replace('unchanged', 'secondary')
         lines.append(
             f'{key["index"]} {key["role"]:<16}{after:<18}'
-            f'{formats.moment(key["until"])}'
+            f'{status.moment(key["until"])}'
             f'{" (assumed)" if key["assumed"] else ""}'
             f'{" - STILL NEEDED" if key["cut"] else ""}'
         )

@@ -2,8 +2,13 @@
 
 """Deletion of expired events in batches."""
 
+from collections.abc import Callable
+import dataclasses
+import datetime
 import math
 import time
+
+from keystone.revoke.backends import prune
 
 #: Reasons to stop.
 COMPLETE = 'no expired events left'
@@ -19,6 +24,7 @@ _SHORTEST_PAUSE = 0.05
 _LONGEST_PAUSE = 2
 
 
+@dataclasses.dataclass
 class Batches:
     """Deletes expired events until a limit is reached or none are left.
 
@@ -28,64 +34,53 @@ class Batches:
     Each batch starts where the previous one ended, since the database may
     otherwise scan deleted rows again. Events that were locked by other
     transactions are retried in a final pass from the beginning.
-
-    :param driver: a :class:`~keystone.revoke.backends.prune.Prune`
-    :param before: naive UTC datetime; earlier events are deleted
-    :param size: maximum number of events per batch
-    :param max_rows: maximum number of events in total
-    :param max_time: seconds after which no new batch is started
-    :param pause: seconds between two batches
-    :param clock: callable, returns monotonic seconds
-    :param sleep: callable, takes seconds
     """
 
-    def __init__(
-        self,
-        driver,
-        before,
-        size,
-        max_rows=math.inf,
-        max_time=math.inf,
-        pause=0,
-        clock=time.monotonic,
-        sleep=time.sleep,
-    ):
-        self._driver = driver
-        self._before = before
-        self._size = size
-        self._max_rows = max_rows
-        self._max_time = max_time
-        self._pause = pause
-        self._clock = clock
-        self._sleep = sleep
-        #: why the deletion stopped, or None while it is running
-        self.reason = None
-        #: number of deleted events
-        self.deleted = 0
-        #: number of batches abandoned because of a lock
-        self.given_up = 0
-        self._began = None
-        self._interrupted = False
+    driver: prune.Prune
+    #: naive UTC datetime; earlier events are deleted
+    before: datetime.datetime
+    #: maximum number of events per batch
+    size: int
+    #: maximum number of events in total
+    max_rows: float = math.inf
+    #: seconds after which no new batch is started
+    max_time: float = math.inf
+    #: seconds between two batches
+    pause: float = 0
+    #: returns monotonic seconds
+    clock: Callable[[], float] = time.monotonic
+    #: takes seconds
+    sleep: Callable[[float], None] = time.sleep
+
+    #: why the deletion stopped, or None while it is running
+    reason = None
+    #: number of deleted events
+    deleted = 0
+    #: number of batches abandoned because of a lock
+    given_up = 0
+
+    _began = None
+    _interrupted = False
 
     @property
     def seconds(self):
         """Seconds since the first batch started."""
-        return self._clock() - self._began
+        return self.clock() - self._began
 
     def interrupt(self):
         """Stop after the current batch; safe in signal handlers."""
         self._interrupted = True
 
     def __iter__(self):
-        self._began = self._clock()
+        self._began = self.clock()
         since = None
         tries = 0
         while True:
             self.reason = self._limit()
             if self.reason:
                 return
-            limit = min(self._size, self._max_rows - self.deleted)
-            batch = self._driver.prune_events(self._before, limit, since)
+            limit = min(self.size, self.max_rows - self.deleted)
+            batch = self.driver.prune_events(self.before, limit, since)
             self.deleted += batch.deleted
             yield batch
             if batch.given_up:
@@ -95,7 +90,7 @@ class Batches:
                     self.reason = GIVEN_UP
                     return
                 pause = min(_SHORTEST_PAUSE * 2**tries, _LONGEST_PAUSE)
-                self._wait(max(pause, self._pause))
+                self._wait(max(pause, self.pause))
                 continue
             tries = 0
             if batch.found == limit:
@@ -105,19 +100,19 @@ class Batches:
                 return
             else:
                 since = None
-            self._wait(self._pause)
+            self._wait(self.pause)
 
     def _limit(self):
         if self._interrupted:
             return INTERRUPTED
-        if self.deleted >= self._max_rows:
+        if self.deleted >= self.max_rows:
             return MAX_ROWS
-        if self.seconds >= self._max_time:
+        if self.seconds >= self.max_time:
             return MAX_TIME
         return None
 
     def _wait(self, seconds):
         # In slices, since a signal does not interrupt a sleep.
-        end = min(self._clock() + seconds, self._began + self._max_time)
-        while not self._interrupted and self._clock() < end:
-            self._sleep(min(end - self._clock(), 0.1))
+        end = min(self.clock() + seconds, self._began + self.max_time)
+        while not self._interrupted and self.clock() < end:
+            self.sleep(min(end - self.clock(), 0.1))

@@ -14,26 +14,18 @@ UNKNOWN = 3
 _NAMES = ('OK', 'WARNING', 'CRITICAL', 'UNKNOWN')
 
 
-def line(title, code, words):
-    """The status line for an exit code.
-
-    :returns: str
-    """
-    return f'{title} {_NAMES[code]} - {words}'
-
-
-def labels(**pairs):
-    """The labels of a sample, as Prometheus has them."""
-    words = ','.join(f'{name}="{value}"' for name, value in pairs.items())
-    return f'{{{words}}}'
-
-
 class Status(command.Command):
-    """Base class of a command that a monitoring system may run."""
+    """Base class of a command that a monitoring system may run.
 
-    #: Module with ``TITLE``, with which the status line starts, ``PREFIX``, of
-    #: the names of gauges, and the functions ``as_table`` and ``gauges``.
-    formats = None
+    Subclasses have two methods, which take the figures, a dict: ``table``
+    returns a str, and ``gauges`` yields (name, description, samples), where a
+    sample is (dict of labels, number or None).
+    """
+
+    #: With which the status line starts.
+    title = None
+    #: Of the names of gauges.
+    prefix = None
     # A monitoring system would interpret any other code as a state.
     wrong_arguments = no_database = failed = UNKNOWN
 
@@ -48,8 +40,13 @@ class Status(command.Command):
     @classmethod
     def end(cls, stop):
         # Monitoring systems show what is on standard output.
-        print(line(cls.formats.TITLE, stop.code, stop))
+        print(cls.line(stop.code, stop))
         raise SystemExit(stop.code)
+
+    @classmethod
+    def line(cls, code, words):
+        """The status line for an exit code, a str."""
+        return f'{cls.title} {_NAMES[code]} - {words}'
 
     def text(self, options, figures):
         """The figures, a dict, in the format that was asked for."""
@@ -62,14 +59,16 @@ class Status(command.Command):
             )
         if options.format == 'prometheus':
             return '\n'.join(self._exposition(figures))
-        return self.formats.as_table(figures)
+        return self.table(figures)
 
     def _exposition(self, figures):
         # For the textfile collector of Prometheus's node exporter.
-        for name, words, samples in self.formats.gauges(figures):
-            name = f'{self.formats.PREFIX}_{name}'
+        for name, words, samples in self.gauges(figures):
+            name = f'{self.prefix}_{name}'
             yield f'# HELP {name} {words}'
             yield f'# TYPE {name} gauge'
-            for its_labels, value in samples.items():
+            for labels, value in samples:
+                pairs = ','.join(f'{k}="{v}"' for k, v in labels.items())
                 if value is not None:
-                    yield f'{name}{its_labels} {value}'
+                    # True and False are 1 and 0.
+                    yield f'{name}{pairs and f"{{{pairs}}}"} {+value}'

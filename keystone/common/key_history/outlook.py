@@ -2,6 +2,7 @@
 
 """Effects of a key rotation, and reasons why it would not be safe."""
 
+import os
 import time
 
 from oslo_log import log
@@ -63,37 +64,45 @@ class Outlook:
             LOG.warning('Failed to exchange key reports: %s', failure)
             self.unknown = 'the shared cache is unavailable'
 
-    def role(self, index):
-        """Role of a key: ``staged``, ``primary`` or ``secondary``."""
-        if index == max(self.names):
-            return 'primary'
-        return 'secondary' if index else 'staged'
+    def key(self, index):
+        """The status of a key.
 
-    def until(self, index):
-        """Latest time at which anything signed by a key may be valid.
-
-        :returns: seconds since the epoch, or None if there is no bound; and
-            whether this is partly assumed
+        :returns: dict of plain values: ``until``, the latest time at which
+            anything signed by the key may be valid, or None if there is no
+            bound, and whether this is ``assumed``; whether a rotation now
+            would have it ``removed``, and ``cut``, while it is still needed
         """
-        return self.history.until(self.names[index])
-
-    def removed(self):
-        """Indexes of the keys that a rotation would delete now."""
-        return self.repository.removed(self.names)
+        name = self.names[index]
+        until, assumed = self.history.until(name)
+        path = os.path.join(self.repository.key_repository, str(index))
+        role = 'secondary' if index else 'staged'
+        return {
+            'index': index,
+            'role': 'primary' if index == max(self.names) else role,
+            'name': name[:8],
+            'age': max(0, self.now - os.stat(path).st_mtime),
+            'last_signed': self.history.keys[name]['last'],
+            'until': until,
+            'assumed': assumed and bool(until),
+            'removed': index in self.repository.removed(self.names),
+            'cut': index in self.cut(),
+        }
 
     def cut(self):
         """Indexes of the keys to be deleted that are still needed."""
         if not self.repository.lifetimes():
             # The credential commands check this themselves.
             return set()
-        return {i for i in self.removed() if self._is_live(self.names[i])}
+        removed = self.repository.removed(self.names)
+        return {i for i in removed if self._is_live(self.names[i])}
 
     def earliest(self):
         """Earliest time at which a rotation deletes no needed key.
 
         :returns: seconds since the epoch; None if waiting does not help
         """
-        if not self.cut():
+        cut = self.cut()
+        if not cut:
             return self.now
         signs = {repositories.STAGED, max(self.names)} | {
             index
@@ -102,8 +111,8 @@ class Outlook:
             for index, name in self.names.items()
             if report['keys'].get(name, {}).get('primary')
         }
-        times = [self.until(index)[0] for index in self.cut()]
-        return None if signs & self.cut() or None in times else max(times)
+        times = [self.history.until(self.names[index])[0] for index in cut]
+        return None if signs & cut or None in times else max(times)
 
     def others(self):
         """Compare the keys of each other node with those of this one.

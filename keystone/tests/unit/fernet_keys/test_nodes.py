@@ -8,7 +8,7 @@ from dogpile.cache import region as dogpile_region
 import fixtures
 from oslo_log import formatters
 
-from keystone.cmd.fernet_keys import figures
+from keystone.cmd.fernet_keys import status
 from keystone.cmd.revocation import monitoring
 from keystone.common.key_history import history
 from keystone.common.key_history import nodes
@@ -24,7 +24,7 @@ class NodesTests(base.KeysTestCase):
         self.one, self.two = self.world_.nodes
 
     def told(self, node):
-        return figures.of(self.world_.look(node))
+        return status.assess(self.world_.look(node))
 
     def other(self, node):
         (other,) = self.told(node)['nodes'].values()
@@ -206,12 +206,11 @@ class NodesTests(base.KeysTestCase):
         self.world_.rotate(self.one, True)
         self.world_.wait(5000)
         self.world_.report()
-        found = self.world_.look(self.one)
 
-        until, assumed = found.until(1)
+        key = self.world_.look(self.one).key(1)
 
-        self.assertFalse(assumed)
-        self.assertEqual(self.world_.now + 3600 + 3600, until - 2 * 60)
+        self.assertFalse(key['assumed'])
+        self.assertEqual(self.world_.now + 3600 + 3600, key['until'] - 2 * 60)
 
     def test_nothing_is_lost_with_the_records(self):
         """Without them the worst is assumed."""
@@ -229,9 +228,10 @@ class NodesTests(base.KeysTestCase):
                 elif name.endswith('.json'):
                     with open(path, 'w') as file:
                         file.write(text)
-            until, assumed = self.world_.look(self.one).until(1)
+            key = self.world_.look(self.one).key(1)
 
-            self.assertTrue(assumed)
+            self.assertTrue(key['assumed'])
             self.assertEqual(
-                self.world_.now + 86400 + 3600 + 2 * history.INTERVAL, until
+                self.world_.now + 86400 + 3600 + 2 * history.INTERVAL,
+                key['until'],
             )

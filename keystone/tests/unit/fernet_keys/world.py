@@ -9,7 +9,7 @@ import tempfile
 from cryptography import fernet
 from dogpile.cache import region
 
-from keystone.cmd.fernet_keys import figures
+from keystone.cmd.fernet_keys import status
 from keystone.common.key_history import history
 from keystone.common.key_history import nodes
 from keystone.common.key_history import outlook
@@ -151,7 +151,7 @@ class World:
         """Rotate, unless the guard is on and finds a reason not to."""
         if guard:
             found = self.look(node)
-            if not figures.of(found)['safe']:
+            if not status.assess(found)['safe']:
                 self.refusals += 1
                 return
         before = set(self.repository(node).read().values())
