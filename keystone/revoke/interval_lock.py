@@ -54,24 +54,20 @@ class IntervalLock:
         return False
 
     def _is_first(self, interval):
-        region = cache.CACHE_INVALIDATION_REGION
-        if not CONF.cache.enabled or not region.is_configured:
+        if not CONF.cache.enabled:
             return True
+        seconds = min(interval, _LONGEST)
         try:
-            return self._add(region.actual_backend, min(interval, _LONGEST))
+            backend = cache.CACHE_INVALIDATION_REGION.actual_backend
+            if CONF.cache.backend in shared.MEMCACHED:
+                # The key is also missing if the server is down.
+                return (
+                    bool(backend.client.add(self._key, 'taken', seconds))
+                    or backend.client.get(self._key) is None
+                )
+            if CONF.cache.backend in shared.REDIS:
+                client = backend.writer_client
+                return bool(client.set(self._key, 'taken', nx=True, ex=seconds))
         except Exception as error:
             LOG.debug('Failed to acquire %s: %s', self._key, error)
-            return True
-
-    def _add(self, backend, seconds):
-        if CONF.cache.backend in shared.MEMCACHED:
-            client = backend.client
-            # The key is also missing if the server is down.
-            return (
-                bool(client.add(self._key, 'taken', seconds))
-                or client.get(self._key) is None
-            )
-        if CONF.cache.backend in shared.REDIS:
-            client = backend.writer_client
-            return bool(client.set(self._key, 'taken', nx=True, ex=seconds))
         return True

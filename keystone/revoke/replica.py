@@ -24,7 +24,6 @@ import keystone.conf
 from keystone.models import revoke_model
 from keystone.revoke.backends import incremental
 from keystone.revoke import background
-from keystone.revoke import loading
 from keystone.revoke import table_copy
 
 CONF = keystone.conf.CONF
@@ -67,7 +66,7 @@ class EventReplica:
 
     def _forget(self):
         #: decides whether the table is loaded
-        self.loader = loading.Loader(self.driver, self._reload, self._clock)
+        self.loader = background.Loader(self.driver, self._reload, self._clock)
         self._sync_lock = threading.Lock()
         self._view = None
         self._used_at = 0

@@ -69,7 +69,7 @@ class TableCopy:
         self._seen = seen_ids.SeenIds(clock)
         # The values of the row with the highest id.
         self._newest = None
-        # {minute: number of rows recorded in it}
+        # {a whole minute: number of rows recorded in it}
         self._rows = collections.Counter()
         self._has_deleted = False
         self._ahead = self._ahead_now()
@@ -153,13 +153,13 @@ class TableCopy:
         :returns: start and end of the span (naive UTC datetimes), number of
             rows; None if the tree contains deleted rows
         """
-        since = base.revoked_before_cutoff_time() + _overlap() + _MINUTE
-        since = _EPOCH + _minute(since) * _MINUTE
+        since = _minute(
+            base.revoked_before_cutoff_time() + _overlap() + _MINUTE
+        )
         # Ignore rows from a clock that is ahead.
-        now = _minute(timeutils.utcnow())
-        newest = max((at for at in self._rows if at <= now), default=0)
-        before = _EPOCH + newest * _MINUTE - _overlap()
-        before = _EPOCH + _minute(before) * _MINUTE
+        now = timeutils.utcnow()
+        newest = max((at for at in self._rows if at <= now), default=_EPOCH)
+        before = _minute(newest - _overlap())
         count = None if self._has_deleted else self._count(since, before)
         return since, before, count
 
@@ -214,15 +214,14 @@ class TableCopy:
         )
         recent = min(_RECENT, kept - _DIFFERENCE)
         first = max(timeutils.utcnow() - recent, oldest())
-        return _EPOCH + (_minute(first) + 1) * _MINUTE
+        return _minute(first) + _MINUTE
 
     def _count(self, since, before=FOREVER):
         """The number of known rows in a span of whole minutes."""
-        first, last = _minute(since), _minute(before)
         return sum(
             rows
             for minute, rows in self._rows.items()
-            if first <= minute < last
+            if since <= minute < before
         )
 
     def _read_again(self, since):
@@ -234,9 +233,8 @@ class TableCopy:
             count.update(_minute(row.revoked_at) for row in rows)
 
         self._driver.read_events(since, take)
-        first = _minute(since)
         for minute, rows in self._rows.items():
-            if minute < first:
+            if minute < since:
                 count[minute] = rows
         self._rows = count
 
@@ -268,4 +266,4 @@ def _overlap():
 
 
 def _minute(moment):
-    return (moment - _EPOCH) // _MINUTE
+    return moment.replace(second=0, microsecond=0)

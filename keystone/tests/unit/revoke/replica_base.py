@@ -85,7 +85,7 @@ def load_in_threads(test, at_once):
     """Have a table with more rows than some loaded in a thread."""
     use_threads(test)
     test.useFixture(
-        fixtures.MonkeyPatch('keystone.revoke.loading._AT_ONCE', at_once)
+        fixtures.MonkeyPatch('keystone.revoke.background._AT_ONCE', at_once)
     )
     # Another thread would go on with what the next test has.
     test.useFixture(

@@ -168,7 +168,7 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
 
     def test_copy_that_grows_too_large_is_given_up(self):
         self.useFixture(
-            fixtures.MonkeyPatch('keystone.revoke.loading._AT_ONCE', 30)
+            fixtures.MonkeyPatch('keystone.revoke.background._AT_ONCE', 30)
         )
         self.config(group='revoke', max_events_in_memory=10)
         events = self.replica()
