@@ -7,10 +7,10 @@ available, it is not built at all.
 """
 
 import contextvars
-import secrets
 
 from oslo_serialization import jsonutils
 
+from keystone.catalog import content
 from keystone.common import render_token
 
 _is_wanted = contextvars.ContextVar('catalog as text', default=False)
@@ -62,10 +62,8 @@ def parts(rendered):
         text = catalog.json
     else:
         text = jsonutils.dumps(catalog)
-    # Unpredictable, so that it occurs nowhere else in the response.
-    mark = secrets.token_hex(16)
-    marked = {**rendered, 'token': {**body, 'catalog': mark}}
-    before, _mark, after = jsonutils.dumps(marked).partition(f'"{mark}"')
+    body = {**body, 'catalog': content.MARK}
+    before, after = content.parts({**rendered, 'token': body})
     return before, text, after
 
 

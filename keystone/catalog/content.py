@@ -15,8 +15,8 @@ from keystone import exception
 
 CONF = keystone.conf.CONF
 
-# Placeholder that occurs nowhere else.
-_MARK = secrets.token_hex(16)
+#: Unpredictable placeholder, so that it occurs nowhere else.
+MARK = secrets.token_hex(16)
 
 
 class Service:
@@ -25,8 +25,10 @@ class Service:
     :param fixed: dict, the service as in a response, without its endpoints
     """
 
+    __slots__ = ('_parts', '_endpoints')
+
     def __init__(self, fixed):
-        self._parts = _parts({'endpoints': _MARK, **fixed})
+        self._parts = parts({'endpoints': MARK, **fixed})
         self._endpoints = []
 
     def add(self, endpoint):
@@ -37,12 +39,6 @@ class Service:
         """
         if endpoint['url']:
             self._endpoints.append(Endpoint(endpoint))
-
-    @property
-    def size(self):
-        """Estimated bytes of memory."""
-        size = size_of(self._parts)
-        return size + sum(endpoint.size for endpoint in self._endpoints)
 
     def text(self, values, visible):
         """The service as JSON; None if it is omitted.
@@ -74,19 +70,12 @@ class Endpoint:
         self.id = fixed['id']
         self._url = fixed['url']
         self._template = self._url.replace('$(', '%(')
-        self._parts = _parts({**fixed, 'url': _MARK})
+        self._parts = parts({**fixed, 'url': MARK})
         if '%' not in self._template:
             # A URL without substitutions is used as it is.
             self._parts = [json.dumps(self._template).join(self._parts)]
             self._template = None
         self._reported = ()
-
-    @property
-    def size(self):
-        """Estimated bytes of memory."""
-        return size_of(self) + sum(
-            size_of(getattr(self, name)) for name in self.__slots__
-        )
 
     def text(self, values):
         """The endpoint as JSON; None if it has no URL with these values.
@@ -121,10 +110,10 @@ class Content:
     :param services: list of :class:`Service`, in the order of responses
     """
 
+    __slots__ = ('_services',)
+
     def __init__(self, services):
         self._services = services
-        #: Estimated bytes of memory.
-        self.size = sum(service.size for service in services)
 
     def text(self, user_id, project_id, visible=None):
         """The catalog of a user in a scope.
@@ -151,9 +140,12 @@ class Content:
         return f'[{", ".join(filter(None, texts))}]'
 
 
-def _parts(shown):
-    """The JSON of a dict before and after the value that is the mark."""
-    return jsonutils.dumps(shown).split(f'"{_MARK}"')
+def parts(shown):
+    """The JSON of a dict before and after the value that is the mark.
+
+    :returns: list of two str
+    """
+    return jsonutils.dumps(shown).split(f'"{MARK}"')
 
 
 def size_of(value):
@@ -161,7 +153,7 @@ def size_of(value):
 
     Objects contained twice count twice.
 
-    :param value: of the types that JSON has
+    :param value: a :class:`Content`, or of the types that JSON has
     :returns: int
     """
     size = sys.getsizeof(value)
@@ -169,4 +161,6 @@ def size_of(value):
         size += sum(size_of(key) + size_of(one) for key, one in value.items())
     elif isinstance(value, list):
         size += sum(map(size_of, value))
+    elif isinstance(value, Content | Service | Endpoint):
+        size += sum(size_of(getattr(value, name)) for name in value.__slots__)
     return size

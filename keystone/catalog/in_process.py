@@ -77,7 +77,7 @@ class Snapshot:
         self._endpoints = None
         if reading.has_filters():
             self._endpoints = reading.read_endpoints(driver)
-        self._size = self.content.size + content.size_of(self._endpoints)
+        self._size = sum(map(content.size_of, (self.content, self._endpoints)))
         room = CONF.catalog.in_process_size * _MIB - self._size
         if room < 0:
             LOG.warning(

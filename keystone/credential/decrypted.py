@@ -30,7 +30,7 @@ _STORED = frozenset(('encrypted_blob', 'key_hash'))
 class Decrypted:
     """Decrypted credentials of this process.
 
-    They are limited in time and number, and dropped when a key is added or
+    They are limited in time and number, and not used after a key was added or
     removed. Thread-safe: at worst, threads decrypt the same blob twice.
 
     :param clock: callable, returns monotonic seconds
@@ -38,15 +38,7 @@ class Decrypted:
     """
 
     def __init__(self, clock=time.monotonic, most=1000):
-        self._clock = clock
-        self._most = most
-        # The stamp of the keys, and what they have decrypted.
-        self._kept = None, self._empty()
-
-    def _empty(self):
-        return local_store.LocalStore(
-            self._most, lambda: _LIFETIME, self._clock
-        )
+        self._kept = local_store.LocalStore(most, lambda: _LIFETIME, clock)
 
     def get(self, credential, decrypt):
         """Decrypt a credential, or return the cached result.
@@ -57,15 +49,15 @@ class Decrypted:
         :returns: a new dict
         :raises: errors of ``decrypt``; nothing is kept then
         """
-        key = credential.get('encrypted_blob'), credential.get('type')
-        if not _is_on() or not key[0] or len(key[0]) > _LONGEST:
+        text = credential.get('encrypted_blob')
+        if not _is_on() or not text or len(text) > _LONGEST:
             return decrypt(dict(credential))
         # Before decrypting, with keys that may then be newer but never older.
-        kept = self._current()
-        blob = kept.get(key)
+        key = text, credential.get('type'), _stamp()
+        blob = self._kept.get(key)
         if blob is None:
             result = decrypt(dict(credential))
-            kept.put(key, copy.deepcopy(result['blob']))
+            self._kept.put(key, copy.deepcopy(result['blob']))
             return result
         result = {
             name: value
@@ -76,16 +68,7 @@ class Decrypted:
         return result
 
     def __len__(self):
-        return len(self._kept[1])
-
-    def _current(self):
-        """The cache of what the current keys have decrypted."""
-        stamp = _stamp()
-        known, kept = self._kept
-        if known != stamp:
-            kept = self._empty()
-            self._kept = stamp, kept
-        return kept
+        return len(self._kept)
 
 
 def _is_on():
