@@ -7,8 +7,7 @@ import prettytable
 import sqlalchemy
 
 from keystone.cmd.revocation import command
-from keystone.cmd.revocation import monitoring
-from keystone.cmd.upgrade_checks import findings
+from keystone.cmd import upgrade_checks
 from keystone.common.key_history import outlook
 from keystone.common.key_history import repository
 from keystone.common import sql
@@ -16,7 +15,7 @@ from keystone.credential.backends import sql as credential_sql
 from keystone.credential.providers import fernet as credential_fernet
 
 
-class FernetStatus(monitoring.Status):
+class FernetStatus(command.Status):
     """Show the role of each Fernet key and whether a rotation is safe."""
 
     name = 'fernet_status'
@@ -43,9 +42,9 @@ class FernetStatus(monitoring.Status):
             except FileNotFoundError:
                 continue
             except (OSError, ValueError) as error:
-                raise command.Stop(monitoring.UNKNOWN, error) from None
+                raise command.Stop(command.UNKNOWN, error) from None
         if not found:
-            raise command.Stop(monitoring.UNKNOWN, 'no keys found')
+            raise command.Stop(command.UNKNOWN, 'no keys found')
         code = max(one['code'] for one in found)
         print(self.text(options, {'code': code, 'repositories': found}))
         return code
@@ -127,7 +126,7 @@ def _values(one):
     return values
 
 
-@findings.check('All nodes have the same keys.')
+@upgrade_checks.check('All nodes have the same keys.')
 def check():
     """Compare the keys of this node with those of other nodes."""
     for one in repository.repositories():
@@ -136,13 +135,13 @@ def check():
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:
-            yield findings.FAILURE, f'{one.config_group}: {error}.'
+            yield upgrade_checks.FAILURE, f'{one.config_group}: {error}.'
             continue
         words = f'{verdict(told)}.'
-        if told['code'] == monitoring.CRITICAL:
-            yield findings.FAILURE, words
-        elif told['code'] == monitoring.WARNING:
-            yield findings.WARNING, words
+        if told['code'] == command.CRITICAL:
+            yield upgrade_checks.FAILURE, words
+        elif told['code'] == command.WARNING:
+            yield upgrade_checks.WARNING, words
 
 
 def assess(found, credentials=None):
@@ -184,15 +183,15 @@ def assess(found, credentials=None):
 
 def _code(found):
     if next(found.differences(), None):
-        return monitoring.CRITICAL
+        return command.CRITICAL
     others = found.others().values()
     if (
         found.unknown
         or found.earliest() is None
         or any(not one['staged'] for one in others)
     ):
-        return monitoring.WARNING
-    return monitoring.OK
+        return command.WARNING
+    return command.OK
 
 
 def _credentials_by_key(repository):

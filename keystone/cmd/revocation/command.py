@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Base class of the commands."""
+"""Base classes of the commands."""
 
 import argparse
 import datetime
+import json
 import logging
 import math
 import sys
@@ -27,6 +28,14 @@ DATABASE_ERRORS = (db_exception.DBError, exc.DBAPIError)
 #: Naive UTC datetimes before and after every event.
 FIRST = datetime.datetime(1970, 1, 1)
 LAST = datetime.datetime(9999, 12, 31)
+
+#: Exit codes that a monitoring system interprets as states.
+OK = 0
+WARNING = 1
+CRITICAL = 2
+UNKNOWN = 3
+
+_STATES = ('OK', 'WARNING', 'CRITICAL', 'UNKNOWN')
 
 
 def number(kind, least):
@@ -147,6 +156,66 @@ class Command:
             raise Stop(
                 self.no_database, f'cannot read the database: {line}'
             ) from None
+
+
+class Status(Command):
+    """Base class of a command whose output a monitoring system may use.
+
+    Subclasses have two methods, which take the figures, a dict: ``table``
+    returns a str, and ``gauges`` yields (name, description, samples), where a
+    sample is (dict of labels, number or None).
+    """
+
+    #: With which the status line starts.
+    title = None
+    #: Of the names of gauges.
+    prefix = None
+    # A monitoring system would interpret any other code as a state.
+    wrong_arguments = no_database = failed = UNKNOWN
+
+    @classmethod
+    def add_arguments(cls, parser):
+        parser.add_argument(
+            '--format',
+            choices=('json', 'prometheus', 'table'),
+            help='Output format. (Default: table)',
+        )
+
+    @classmethod
+    def end(cls, stop):
+        # Monitoring systems show what is on standard output.
+        print(cls.line(stop.code, stop))
+        raise SystemExit(stop.code)
+
+    @classmethod
+    def line(cls, code, words):
+        """The status line for an exit code, a str."""
+        return f'{cls.title} {_STATES[code]} - {words}'
+
+    def text(self, options, figures):
+        """The figures, a dict, in the format that was asked for."""
+        if options.format == 'json':
+            return json.dumps(
+                figures,
+                indent=2,
+                sort_keys=True,
+                default=lambda moment: f'{moment.isoformat()}Z',
+            )
+        if options.format == 'prometheus':
+            return '\n'.join(self._exposition(figures))
+        return self.table(figures)
+
+    def _exposition(self, figures):
+        # For the textfile collector of Prometheus's node exporter.
+        for name, words, samples in self.gauges(figures):
+            name = f'{self.prefix}_{name}'
+            yield f'# HELP {name} {words}'
+            yield f'# TYPE {name} gauge'
+            for labels, value in samples:
+                pairs = ','.join(f'{k}="{v}"' for k, v in labels.items())
+                if value is not None:
+                    # True and False are 1 and 0.
+                    yield f'{name}{pairs and f"{{{pairs}}}"} {+value}'
 
 
 def _log_elsewhere():

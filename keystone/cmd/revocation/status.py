@@ -9,7 +9,6 @@ from oslo_utils import timeutils
 import prettytable
 
 from keystone.cmd.revocation import command
-from keystone.cmd.revocation import monitoring
 from keystone.common import replaced_file
 import keystone.conf
 from keystone.revoke.backends import base
@@ -23,7 +22,7 @@ _HOUR = datetime.timedelta(hours=1)
 _FOR_ALL = 0o644
 
 
-class RevocationStatus(monitoring.Status):
+class RevocationStatus(command.Status):
     """Show the number of revocation events and the cost of loading them."""
 
     name = 'revocation_status'
@@ -147,11 +146,11 @@ class RevocationStatus(monitoring.Status):
     def _judge(self, found, warning, critical):
         """Compare the number of live events with the thresholds."""
         live, expired = found['live'], found['expired']
-        code = monitoring.OK
+        code = command.OK
         if warning is not None and live > warning:
-            code = monitoring.WARNING
+            code = command.WARNING
         if critical is not None and live > critical:
-            code = monitoring.CRITICAL
+            code = command.CRITICAL
         limits = ';'.join(
             '' if limit is None else str(limit)
             for limit in (warning, critical)
@@ -172,13 +171,13 @@ class RevocationStatus(monitoring.Status):
         target = os.path.realpath(path)
         if os.path.exists(target) and not os.path.isfile(target):
             raise command.Stop(
-                monitoring.UNKNOWN, f'--output {path}: not a regular file'
+                command.UNKNOWN, f'--output {path}: not a regular file'
             )
         try:
             replaced_file.replace(target, f'{text}\n', _FOR_ALL)
         except OSError as error:
             raise command.Stop(
-                monitoring.UNKNOWN, f'--output {path}: {error.strerror}'
+                command.UNKNOWN, f'--output {path}: {error.strerror}'
             ) from None
 
 

@@ -9,7 +9,7 @@ import fixtures
 from oslo_log import formatters
 
 from keystone.cmd.fernet_keys import status
-from keystone.cmd.revocation import monitoring
+from keystone.cmd.revocation import command
 from keystone.common.key_history import history
 from keystone.common.key_history import nodes
 from keystone.common.key_history import outlook
@@ -33,7 +33,7 @@ class NodesTests(base.KeysTestCase):
     def test_the_same_keys(self):
         told = self.told(self.one)
 
-        self.assertEqual((monitoring.OK, True), (told['code'], told['safe']))
+        self.assertEqual((command.OK, True), (told['code'], told['safe']))
         self.assertEqual(
             {'state': 'ready', 'missing': [], 'extra': [], 'staged': True},
             self.other(self.one),
@@ -54,7 +54,7 @@ class NodesTests(base.KeysTestCase):
         told = self.told(self.one)
 
         self.assertEqual(1, self.world_.rotations)
-        self.assertEqual(monitoring.WARNING, told['code'])
+        self.assertEqual(command.WARNING, told['code'])
         (reason,) = told['reasons']
         self.assertIn('does not have the staged key yet', reason)
         self.world_.rotate(self.one, True)
@@ -73,7 +73,7 @@ class NodesTests(base.KeysTestCase):
         self.assertEqual(1, len(other['missing']))
         for node in self.world_.nodes:
             told = self.told(node)
-            self.assertEqual(monitoring.CRITICAL, told['code'])
+            self.assertEqual(command.CRITICAL, told['code'])
             self.assertFalse(told['safe'])
 
     def test_a_key_that_others_do_not_have(self):

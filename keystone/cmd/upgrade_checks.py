@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Checks of the settings of caches and of revocation."""
+"""``keystone-status`` checks for settings that defeat this patch set.
+
+They read the configuration and contact the cache servers, but not the
+database. A warning is a setting that costs performance or weakens a bound
+during failures. A failure is one with which revoked or disabled entities are
+accepted even while all services work.
+"""
 
 import contextlib
 import functools
@@ -8,8 +14,8 @@ import secrets
 
 from oslo_cache import core as oslo_cache
 from oslo_config import cfg
+from oslo_upgradecheck import upgradecheck
 
-from keystone.cmd.upgrade_checks import findings
 from keystone.common.cache import shared
 from keystone.common import provider_api
 import keystone.conf
@@ -17,6 +23,10 @@ from keystone.revoke.backends import incremental
 
 CONF = keystone.conf.CONF
 PROVIDERS = provider_api.ProviderAPIs
+
+FAILURE = upgradecheck.Code.FAILURE
+WARNING = upgradecheck.Code.WARNING
+SUCCESS = upgradecheck.Code.SUCCESS
 
 # Does not store values.
 _NULL = 'dogpile.cache.null'
@@ -57,6 +67,29 @@ _SWITCHES = (
 )
 
 
+def check(fine):
+    """Decorate a function that yields findings, to make a check of it.
+
+    A finding is a :class:`upgradecheck.Code` and a sentence. The result has
+    the worst of the codes.
+
+    :param fine: sentence to use if there are no findings
+    """
+
+    def decorate(find):
+        @functools.wraps(find)
+        def checked(_commands):
+            found = list(find()) or [(SUCCESS, fine)]
+            return upgradecheck.Result(
+                max(code for code, _ in found),
+                ' '.join(text for _, text in found),
+            )
+
+        return checked
+
+    return decorate
+
+
 @functools.cache
 def _keeps() -> bool:
     """Whether the cache returns a value just stored; checked once."""
@@ -73,12 +106,12 @@ def _keeps() -> bool:
     return found == key
 
 
-@findings.check('Processes share a working cache.')
+@check('Processes share a working cache.')
 def shared_cache():
     backend = CONF.cache.backend
     if not CONF.cache.enabled or backend == _NULL:
         yield (
-            findings.WARNING,
+            WARNING,
             'Nothing is cached: each request is fully processed and queries '
             'the database for revocation events. Set [cache] enabled, '
             'backend and the servers.',
@@ -86,7 +119,7 @@ def shared_cache():
         return
     if not shared.is_shared():
         yield (
-            findings.WARNING,
+            WARNING,
             f'[cache] backend is {backend}, which is not known to be shared '
             'between processes. Users, projects and grants that one process '
             'disables or removes are accepted by other processes until their '
@@ -95,13 +128,13 @@ def shared_cache():
         return
     if backend == _ETCD:
         yield (
-            findings.WARNING,
+            WARNING,
             f'{_ETCD} expires the ids of cache regions, which invalidates all '
             'cached values. Use memcached, Redis or Valkey.',
         )
     if not _keeps():
         yield (
-            findings.FAILURE,
+            FAILURE,
             'The cache does not return a value just stored. Check that the '
             'configured servers are correct and reachable. Invalidations by '
             'this node do not reach other nodes, which accept disabled '
@@ -109,14 +142,14 @@ def shared_cache():
         )
 
 
-@findings.check('Cached values expire within an hour.')
+@check('Cached values expire within an hour.')
 def lifetimes():
     if not CONF.cache.enabled:
         return
     off = [name for name in _SECTIONS if not CONF[name].caching]
     if off:
         yield (
-            findings.WARNING,
+            WARNING,
             f'[{"], [".join(off)}] caching is off: these values are read '
             'from the database for each request.',
         )
@@ -133,16 +166,16 @@ def lifetimes():
     for seconds, name in sorted(times):
         if seconds < 0 or seconds > _LONGEST_LIFETIME:
             yield (
-                findings.WARNING,
+                WARNING,
                 f'{name} is {seconds}: if an invalidation is lost, or the '
                 'database is changed directly, the old value is used '
                 + ('forever.' if seconds < 0 else 'for that many seconds.'),
             )
         elif seconds == 0:
-            yield findings.WARNING, f'{name} is 0: nothing is cached.'
+            yield WARNING, f'{name} is 0: nothing is cached.'
 
 
-@findings.check('Tokens are checked against a synchronized replica.')
+@check('Tokens are checked against a synchronized replica.')
 def revocation_events():
     if not CONF.revoke.max_events_in_memory:
         # Reported by the check of disabled features.
@@ -151,7 +184,7 @@ def revocation_events():
         PROVIDERS.revoke_api.driver, incremental.IncrementalRead
     ):
         yield (
-            findings.WARNING,
+            WARNING,
             f'[revoke] driver {CONF.revoke.driver} does not support '
             'incremental reads: each validation queries it for the events '
             'that may apply to the token.',
@@ -160,50 +193,50 @@ def revocation_events():
     interval = CONF.revoke.sync_interval
     if shared.is_shared() and not _keeps():
         yield (
-            findings.FAILURE,
+            FAILURE,
             'The cache does not return a value just stored: tokens revoked '
             'by another process are accepted for up to [revoke] '
             f'sync_interval, {interval} seconds.',
         )
     elif shared.is_shared() and interval > _LONGEST_INTERVAL:
         yield (
-            findings.WARNING,
+            WARNING,
             f'[revoke] sync_interval is {interval}: if the cache loses the '
             'announcement of a revocation, the token is accepted for up to '
             'that many seconds.',
         )
     if CONF.revoke.sync_overlap < _SHORTEST_OVERLAP:
         yield (
-            findings.WARNING,
+            WARNING,
             f'[revoke] sync_overlap is {CONF.revoke.sync_overlap}: a '
             'revocation whose transaction takes longer than that many '
             'seconds may take effect late.',
         )
     if not CONF.revoke.recount_interval:
         yield (
-            findings.WARNING,
+            WARNING,
             '[revoke] recount_interval is 0: a missed revocation is never '
             'detected, and the token is accepted until it expires.',
         )
     if not CONF.revoke.prune_interval:
         yield (
-            findings.WARNING,
+            WARNING,
             '[revoke] prune_interval is 0: expired events accumulate unless '
             'keystone-manage revocation_prune runs regularly.',
         )
 
 
-@findings.check('Validation results are kept.')
+@check('Validation results are kept.')
 def validation_cache():
     if not shared.is_shared():
         yield (
-            findings.SUCCESS,
+            SUCCESS,
             'Validation results are not kept: no shared cache is configured.',
         )
         return
     if not _keeps():
         yield (
-            findings.SUCCESS,
+            SUCCESS,
             'Not checked: the cache does not return a value just stored.',
         )
         return
@@ -212,7 +245,7 @@ def validation_cache():
         return
     if not CONF.token.caching:
         yield (
-            findings.WARNING,
+            WARNING,
             'Validation results are not kept: [token] caching is off.',
         )
     with contextlib.suppress(cfg.DuplicateOptError):
@@ -220,18 +253,25 @@ def validation_cache():
         CONF.register_opt(cfg.BoolOpt('debug', default=False))
     if CONF.debug:
         yield (
-            findings.WARNING,
+            WARNING,
             '[DEFAULT] debug is on: validation results are not reused, since '
             'each validation is logged in full.',
         )
 
 
-@findings.check('All features are enabled.')
+@check('All features are enabled.')
 def disabled_features():
     for section, option, what in _SWITCHES:
         value = CONF[section][option]
         if not value:
-            yield (
-                findings.WARNING,
-                f'[{section}] {option} is {value}: {what}.',
-            )
+            yield (WARNING, f'[{section}] {option} is {value}: {what}.')
+
+
+#: As in ``oslo_upgradecheck.upgradecheck.UpgradeCommands``: (name, check).
+CHECKS = (
+    ('Shared cache', shared_cache),
+    ('Lifetimes of cached values', lifetimes),
+    ('Revocation events', revocation_events),
+    ('Validation cache', validation_cache),
+    ('Disabled features', disabled_features),
+)
