@@ -102,7 +102,7 @@ class ChangeTests(SpanTestCase):
             self.assertTrue(events.is_revoked(token(**both)))
             events.expire(seconds(200))
             self.assertFalse(events.is_revoked(token(**both)))
-            self.assertEqual((), events._root.levels)
+            self.assertEqual({}, events._others)
 
     def test_everything_can_expire_and_return(self):
         rng = random.Random(11)
@@ -112,7 +112,7 @@ class ChangeTests(SpanTestCase):
         events.expire(datetime.datetime.max)
         self.assertEqual(0, len(events))
         self.assertEqual({}, events.counts())
-        self.assertEqual((), events._root.levels)
+        self.assertEqual({}, events._others)
         self.assertFalse(events.is_revoked(samples.random_token(rng)))
 
         for row in rows:
