@@ -93,7 +93,7 @@ def named(event):
     listed as ``domain_scope_id`` instead of ``domain_id``.
 
     :param event: a RevokeEvent, or a row of the table
-    :returns: tuple of (key of :data:`CANDIDATES`, value), in that order
+    :returns: {key of :data:`CANDIDATES`: value}, in that order
     """
     values = dict(zip(_COLUMNS, _values_of(event)))
     if values['expires_at'] is not None:
@@ -102,11 +102,11 @@ def named(event):
         values['domain_scope_id'] = values.pop('domain_id') or getattr(
             event, 'domain_scope_id', None
         )
-    return tuple(
-        (name, values[name])
+    return {
+        name: values[name]
         for name in CANDIDATES
         if values.get(name) is not None
-    )
+    }
 
 
 def spellings(event):
@@ -122,15 +122,11 @@ def spellings(event):
     exact = named(event)
     if event.user_id is None and event.project_id is None:
         return [exact]
-    plain = tuple(
-        (
-            name,
-            value.rstrip(' ').lower()
-            if name in ('user_id', 'project_id')
-            else value,
-        )
-        for name, value in exact
-    )
+    plain = exact | {
+        name: exact[name].rstrip(' ').lower()
+        for name in ('user_id', 'project_id')
+        if name in exact
+    }
     return [exact] if plain == exact else [exact, plain]
 
 
@@ -165,5 +161,6 @@ def matches(event, token_values):
 
 def _match(attributes, token_values):
     return all(
-        value in CANDIDATES[name](token_values) for name, value in attributes
+        value in CANDIDATES[name](token_values)
+        for name, value in attributes.items()
     )

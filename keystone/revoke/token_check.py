@@ -64,14 +64,15 @@ class TokenCheck:
             ``[revoke] max_events_in_memory`` is 0 or the driver does not
             support incremental reads
         """
+        why = None
         if not CONF.revoke.max_events_in_memory:
-            self._tell('Querying revocation events for each token.')
-            return None
-        if not isinstance(driver, incremental.IncrementalRead):
-            self._tell(
-                'The revocation driver does not support incremental reads. '
-                'Querying revocation events for each token.'
-            )
+            why = '[revoke] max_events_in_memory is 0'
+        elif not isinstance(driver, incremental.IncrementalRead):
+            why = 'the driver does not support incremental reads'
+        if why and why != self._told:
+            LOG.info('Querying revocation events for each token: %s', why)
+        self._told = why
+        if why:
             return None
         if not self._is_of(driver):
             with self._lock:
@@ -81,8 +82,3 @@ class TokenCheck:
 
     def _is_of(self, driver):
         return self._replica is not None and self._replica.driver is driver
-
-    def _tell(self, message):
-        if self._told != message:
-            self._told = message
-            LOG.info(message)

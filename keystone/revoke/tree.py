@@ -131,11 +131,10 @@ class RevocationTree:
         issued_before = _seconds(event.issued_before)
         revoked_at = max(_seconds(event.revoked_at), 0)
         for named in found:
-            attributes = tuple(attribute for attribute, _value in named)
-            values = tuple(value for _attribute, value in named)
+            values = tuple(named.values())
             if len(values) == 1:
                 (values,) = values
-            self._add(attributes, values, issued_before, revoked_at)
+            self._add(tuple(named), values, issued_before, revoked_at)
         if not any(found):
             revoke_matching.warn_of_blank_event(event.issued_before)
 

@@ -147,6 +147,11 @@ def connect():
     return engine().connect()
 
 
+def table():
+    """The table ``revocation_event``."""
+    return sql.ModelBase.metadata.tables['revocation_event']
+
+
 @contextlib.contextmanager
 def _causal(connection):
     """Read everything committed by the Galera cluster, or fail."""
@@ -175,16 +180,11 @@ class SQLRead(IncrementalRead):
     # (engine, whether it is connected to a Galera node)
     _galera = None
 
-    @property
-    def _table(self):
-        return sql.ModelBase.metadata.tables['revocation_event']
-
     @functools.cached_property
     def _events(self):
         """Query of all events."""
-        table = self._table
-        columns = [table.c[name] for name in ('id', *revoke_model.REVOKE_KEYS)]
-        return sqlalchemy.select(*columns)
+        names = ('id', *revoke_model.REVOKE_KEYS)
+        return sqlalchemy.select(*(table().c[name] for name in names))
 
     @contextlib.contextmanager
     def _reading(self):
@@ -195,7 +195,7 @@ class SQLRead(IncrementalRead):
                 yield connection, galera
 
     def read_events(self, since, take):
-        query = self._events.where(self._table.c.revoked_at >= since)
+        query = self._events.where(table().c.revoked_at >= since)
         query = query.execution_options(yield_per=_BATCH)
         with self._reading() as (connection, causal):
             for rows in connection.execute(query).partitions():
@@ -203,7 +203,7 @@ class SQLRead(IncrementalRead):
         return causal
 
     def read_news(self, known, row_id=None):
-        ids = self._table.c.id
+        ids = table().c.id
         wanted = ids >= known.last
         if row_id is not None:
             wanted = sqlalchemy.or_(wanted, ids == row_id)
@@ -216,7 +216,7 @@ class SQLRead(IncrementalRead):
         if known.count == known.last - known.floor:
             # There are no ids in between.
             return None
-        ids = self._table.c.id
+        ids = table().c.id
         span = sqlalchemy.and_(ids > known.floor, ids <= known.last)
         functions = sqlalchemy.func.count(ids), sqlalchemy.func.sum(ids)
         count, total = connection.execute(
@@ -227,21 +227,21 @@ class SQLRead(IncrementalRead):
         return connection.execute(self._events.where(span)).all()
 
     def id_before(self, moment):
-        table = self._table
+        columns = table().c
         first = (
-            sqlalchemy.select(sqlalchemy.func.min(table.c.id))
-            .where(table.c.revoked_at >= moment)
+            sqlalchemy.select(sqlalchemy.func.min(columns.id))
+            .where(columns.revoked_at >= moment)
             .scalar_subquery()
         )
-        earlier = sqlalchemy.or_(first.is_(None), table.c.id < first)
-        query = sqlalchemy.select(sqlalchemy.func.max(table.c.id))
+        earlier = sqlalchemy.or_(first.is_(None), columns.id < first)
+        query = sqlalchemy.select(sqlalchemy.func.max(columns.id))
         with self._reading() as (connection, _causal):
             return connection.scalar(query.where(earlier)) or 0
 
     def count_events(self, since, before):
-        table = self._table
-        query = sqlalchemy.select(sqlalchemy.func.count(table.c.id)).where(
-            table.c.revoked_at >= since, table.c.revoked_at < before
+        columns = table().c
+        query = sqlalchemy.select(sqlalchemy.func.count(columns.id)).where(
+            columns.revoked_at >= since, columns.revoked_at < before
         )
         with connect() as connection:
             return connection.scalar(query)
@@ -249,7 +249,7 @@ class SQLRead(IncrementalRead):
     @functools.cached_property
     def _matching(self):
         """Query of the events that may revoke a token."""
-        columns = self._table.c
+        columns = table().c
         is_one_of = {
             name: columns[name].in_(sqlalchemy.bindparam(name, expanding=True))
             for name in (*_INDEXED, *_OTHERS)

@@ -13,7 +13,6 @@ import contextlib
 from oslo_db import exception as db_exception
 import sqlalchemy
 
-from keystone.common import sql
 from keystone.revoke.backends import db_errors
 from keystone.revoke.backends import incremental
 
@@ -74,10 +73,6 @@ class SQLPrune(Prune):
     on ``revoked_at``, then deleted by primary key.
     """
 
-    @property
-    def _table(self):
-        return sql.ModelBase.metadata.tables['revocation_event']
-
     def prune_events(self, before, limit, since=None):
         try:
             with (
@@ -93,7 +88,7 @@ class SQLPrune(Prune):
             return Batch(0, 0, None, db_errors.first_line(error))
 
     def _prune(self, connection, before, limit, since):
-        columns = self._table.c
+        columns = incremental.table().c
         query = (
             sqlalchemy.select(columns.id, columns.revoked_at)
             .where(columns.revoked_at < before)
@@ -115,19 +110,20 @@ class SQLPrune(Prune):
         known = sqlalchemy.bindparam(
             'ids', ids, expanding=True, literal_execute=True
         )
+        table = incremental.table()
         if connection.dialect.name == 'mysql':
             # It prefers to scan a small table, and would wait for rows being
             # inserted. The limit ends the scan before them.
             delete = sqlalchemy.text(
-                f'DELETE FROM {self._table.name} WHERE id IN :ids '
+                f'DELETE FROM {table.name} WHERE id IN :ids '
                 f'ORDER BY id LIMIT {len(ids)}'
             ).bindparams(known)
         else:
-            delete = self._table.delete().where(self._table.c.id.in_(known))
+            delete = table.delete().where(table.c.id.in_(known))
         return connection.execute(delete).rowcount
 
     def span_of_events(self):
-        revoked_at = self._table.c.revoked_at
+        revoked_at = incremental.table().c.revoked_at
         # Two queries: each reads one entry of the index.
         with incremental.connect() as connection:
             return tuple(

@@ -37,7 +37,7 @@ class SQLRevokeTogether(RevokeTogether):
             {name: getattr(event, name) for name in revoke_model.REVOKE_KEYS}
             for event in events
         ]
-        table = sql.ModelBase.metadata.tables['revocation_event']
+        table = incremental.table()
         with sql.session_for_write() as session:
             connection = session.connection()
             if connection.dialect.insert_executemany_returning:
