@@ -65,11 +65,6 @@ class LocalStore:
         with self._lock:
             return self._values.setdefault(key, value)
 
-    def clear(self) -> None:
-        """Drop all values."""
-        with self._lock:
-            self._values.clear()
-
     def __len__(self) -> int:
         with self._lock:
             return len(self._values)

@@ -43,8 +43,7 @@ class TokenBody(dict):
     is a plain dictionary.
 
     :param token: a :class:`~keystone.models.token_model.TokenModel`
-    :param values: result of :meth:`without_catalog` for the same token;
-        rendered by default
+    :param values: the body without a catalog; rendered by default
     """
 
     # The token to build the catalog from; None if there is nothing to build.
@@ -73,14 +72,6 @@ class TokenBody(dict):
     def get(self, key, default=None):
         """The value of a key, or the default."""
         return self[key] if key in self else default
-
-    def without_catalog(self):
-        """The current content, with the catalog only if it was accessed.
-
-        :returns: a plain dictionary
-        """
-        # Copying it directly would add the catalog.
-        return dict(dict.items(self))
 
     def __reduce_ex__(self, protocol):
         return dict, (dict(self),)

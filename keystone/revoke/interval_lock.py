@@ -66,8 +66,8 @@ class IntervalLock:
                     or backend.client.get(self._key) is None
                 )
             if CONF.cache.backend in shared.REDIS:
-                client = backend.writer_client
-                return bool(client.set(self._key, 'taken', nx=True, ex=seconds))
+                take = backend.writer_client.set
+                return bool(take(self._key, 'taken', nx=True, ex=seconds))
         except Exception as error:
             LOG.debug('Failed to acquire %s: %s', self._key, error)
         return True

@@ -62,11 +62,9 @@ def _add_arguments(parser):
 
 
 def _main(sections, rotate):
-    options = getattr(CONF, 'command', None)
-    safe = getattr(options, 'safe', None)
+    safe, explain = CONF.command.safe, CONF.command.explain
     if safe is None:
         safe = CONF.fernet_tokens.refuse_unsafe_rotation
-    explain = getattr(options, 'explain', False)
     if not (safe or explain):
         rotate()
         _record(sections)

@@ -96,7 +96,8 @@ class RevocationStatus(command.Status):
             seconds, size = figures['load_seconds'], figures['load_bytes']
             rows.append(('load time in seconds', f'{seconds:.1f}'))
             if size is not None:
-                rows.append(('MiB of memory per worker', f'{size / 2**20:.1f}'))
+                mib = f'{size / 2**20:.1f}'
+                rows.append(('MiB of memory per worker', mib))
         table = prettytable.PrettyTable(['Revocation events', 'Value'])
         table.align = 'l'
         table.add_rows(rows)

@@ -22,7 +22,7 @@ class PolicyFiles:
 
     def __init__(self):
         self._paths = {}
-        self._named = (None, ())
+        self._folders = None
 
     def look(self, enforcer):
         """Determine the state of an enforcer's files, without reading them.
@@ -37,17 +37,12 @@ class PolicyFiles:
             files = [_look(path)]
         else:
             files = self._search(enforcer.policy_file)
-        for folder in self._folders_of(enforcer):
+        if self._folders is None:
+            # Reading an option takes longer than checking a directory.
+            self._folders = tuple(enforcer.conf.oslo_policy.policy_dirs)
+        for folder in self._folders:
             files += self._search(folder)
         return files
-
-    def _folders_of(self, enforcer):
-        # Reading an option takes longer than checking a directory.
-        of_enforcer, folders = self._named
-        if of_enforcer is not enforcer:
-            folders = tuple(enforcer.conf.oslo_policy.policy_dirs)
-            self._named = (enforcer, folders)
-        return folders
 
     def _search(self, name):
         """The state of the file or directory that oslo.policy would use."""

@@ -55,11 +55,6 @@ class LocalStoreTests(unit.BaseTestCase):
         self.now += 10
         self.assertEqual(2, self.store.setdefault('a', 2))
 
-    def test_clear(self):
-        self.store.put('a', 1)
-        self.store.clear()
-        self.assertIsNone(self.store.get('a'))
-
     def test_forked_process(self):
         self.store.put('a', 1)
         with self.store._lock:

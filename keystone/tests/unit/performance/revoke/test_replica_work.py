@@ -57,7 +57,9 @@ class ReplicaWorkTests(replica_base.ReplicaTestCase):
     def test_calls_do_not_grow_with_the_number_of_events(self):
         found = []
         self.useFixture(
-            fixtures.MonkeyPatch('keystone.revoke.background._AT_ONCE', 100_000)
+            fixtures.MonkeyPatch(
+                'keystone.revoke.background._AT_ONCE', 100_000
+            )
         )
         for number in (10, 100_000):
             self.fill(number)
@@ -115,7 +117,9 @@ class ReplicaWorkTests(replica_base.ReplicaTestCase):
 
     def test_sync_does_not_grow_with_the_events_of_the_overlap(self):
         self.useFixture(
-            fixtures.MonkeyPatch('keystone.revoke.background._AT_ONCE', 100_000)
+            fixtures.MonkeyPatch(
+                'keystone.revoke.background._AT_ONCE', 100_000
+            )
         )
         found = []
         for number, gap in ((100, 0), (12_000, 0), (100, 1), (12_000, 1)):
