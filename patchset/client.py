@@ -72,12 +72,14 @@ class Client:
         finally:
             connection.close()
 
-    def authenticate(self, identity, scope=None):
+    def authenticate(self, identity, scope=None, headers=None):
         """The answer to a request for a token."""
         auth = {'identity': identity}
         if scope:
             auth['scope'] = scope
-        return self.ask('POST', '/auth/tokens', body={'auth': auth})
+        return self.ask(
+            'POST', '/auth/tokens', body={'auth': auth}, headers=headers
+        )
 
     def issue(self, identity, scope=None):
         """A token."""

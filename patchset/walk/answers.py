@@ -174,7 +174,8 @@ def _normalize(body, key=None, is_exact=True, names=None):
             for name, value in body.items()
         }
     if isinstance(body, list):
-        values = [_normalize(one, None, is_exact, names) for one in body]
+        inner = 'methods' if key == 'required_auth_methods' else None
+        values = [_normalize(one, inner, is_exact, names) for one in body]
         if key in _UNORDERED:
             values.sort(key=_to_text)
         if key == 'roles' and not is_exact:

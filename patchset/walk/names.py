@@ -20,9 +20,12 @@ DOMAINS = ('d1', 'd2', LDAP_DOMAIN)
 ROLES = ('r1', 'r2', 'r3')
 # Roles created by Keystone itself.
 BUILT_IN = ('admin', 'manager', 'member', 'reader', 'service')
-TRUSTS = ('trust1', 'trust2')
+TRUSTS = ('trust1', 'trust2', 'trust3')
 CREDENTIALS = ('credential1', 'credential2', 'credential3')
 KEYS = ('key1', 'key2')
+CONSUMERS = ('consumer1', 'consumer2')
+ACCESS_TOKENS = ('access1', 'access2')
+RECEIPTS = ('receipt1', 'receipt2')
 SERVICES = ('s1', 's2')
 ENDPOINTS = {'e1': 's1', 'e2': 's1', 'e3': 's2'}  # {name: its service}
 ENDPOINT_GROUPS = ('eg1', 'eg2')

@@ -131,11 +131,11 @@ class Side:
         if self.name == 'stock':
             self.testbed.flush('stock')
 
-    def authenticate(self, identity, scope=None):
+    def authenticate(self, identity, scope=None, headers=None):
         """The response to a sign-in."""
         self.wait_for_next_second()
         self._flush_stock_cache()
-        return self.node.authenticate(identity, scope)
+        return self.node.authenticate(identity, scope, headers)
 
     def add_token(self, name, answer, caller):
         """Record the token of a sign-in; returns the response."""

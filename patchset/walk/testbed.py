@@ -36,6 +36,8 @@ _SECOND_NODE_CACHE = 'of the second node'
 _FLUSHED = (REFERENCE, STOCK)  # before each step
 _BOUND = 1  # seconds for which a node without a shared cache may be outdated
 SIDES = ('stock', 'patched')  # names of the databases
+# Upstream reserves it for the admin.
+_POLICY = '"identity:authorize_request_token": ""\n'
 _OPTIONS = {
     'identity': {
         'domain_specific_drivers_enabled': True,
@@ -136,6 +138,7 @@ class Testbed(server.Service):
 
     def _start(self):
         self._folder = self._stack.enter_context(paths.temporary('ks-walk-'))
+        (self._folder / 'policy.yaml').write_text(_POLICY)
         self.counters = self._stack.enter_context(Counters())
         with progress.stage('starting MariaDB, slapd and memcached'):
             self._database = self._stack.enter_context(mariadb.MariaDB())
@@ -158,6 +161,7 @@ class Testbed(server.Service):
         shared_keys = keystone_conf.keys(self._state(NODES[0]))
         options = keystone_conf.merge(
             _OPTIONS,
+            {'oslo_policy': {'policy_file': self._folder / 'policy.yaml'}},
             None if stock else shared_keys,
             _NO_PROCESS_CACHES if name == REFERENCE else None,
             {'cache_counters': self.counters.options if name in NODES else {}},

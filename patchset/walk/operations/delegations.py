@@ -9,8 +9,14 @@ from patchset.walk.steps import NotApplicable
 from patchset.walk.steps import SignInFailed
 from patchset.walk.steps import operation
 
-_ROLE = ('member', 'reader', *names.ROLES)
+# Users have the first one from the beginning.
+ROLES = (*('member',) * 4, 'reader', *names.ROLES)
 _YES_NO = ('', 'yes')
+_OF_TRUST = {
+    '': {},
+    'redelegable': {'allow_redelegation': True},
+    'limited': {'remaining_uses': 2},
+}
 _RULES = [
     {'path': '/v3/auth/tokens', 'method': 'GET', 'service': 'identity'},
     {'path': '/v2.1/servers', 'method': 'GET', 'service': 'compute'},
@@ -20,11 +26,11 @@ _RULES = [
 def own_token(side, user, project):
     """Sign a user in.
 
+    :param project: name of the project; None for an unscoped token
     :raises patchset.walk.steps.SignInFailed: it fails
     """
-    answer = side.authenticate(
-        password(side, user), {'project': {'id': side.id(project)}}
-    )
+    scope = side.scope(project and f'project:{project}')
+    answer = side.authenticate(password(side, user), scope)
     if answer.status != 201:
         raise SignInFailed(answer)
     return answer.headers['x-subject-token']
@@ -37,10 +43,12 @@ def password(side, user):
 
 @operation(
     'trusts', 6, trust=names.TRUSTS, trustor=names.USERS,
-    trustee=names.USERS, project=names.PROJECTS, role=_ROLE,
-    impersonation=_YES_NO,
+    trustee=names.USERS, project=names.PROJECTS, role=ROLES,
+    impersonation=_YES_NO, variant=('', '', 'redelegable', 'limited'),
 )  # fmt: skip
-def create_trust(side, trust, trustor, trustee, project, role, impersonation):
+def create_trust(
+    side, trust, trustor, trustee, project, role, impersonation, variant
+):
     side.require_absent(trust)
     body = {
         'trustor_user_id': side.id(trustor),
@@ -48,12 +56,41 @@ def create_trust(side, trust, trustor, trustee, project, role, impersonation):
         'project_id': side.id(project),
         'roles': [{'id': side.id(role)}],
         'impersonation': bool(impersonation),
+        **_OF_TRUST[variant],
     }
     token = own_token(side, trustor, project)
+    return _add_trust(side, trust, body, token, (trustor, trustee, project))
+
+
+@operation(
+    'trusts', 4, trust=names.TRUSTS, source=names.TRUSTS, trustee=names.USERS,
+    variant=('', 'redelegable'),
+)  # fmt: skip
+def redelegate(side, trust, source, trustee, variant):
+    side.require_absent(trust)
+    scope = {'OS-TRUST:trust': {'id': side.id(source)}}
+    _, trustor, project = side.details[source]
+    answer = side.authenticate(password(side, trustor), scope)
+    if answer.status != 201:
+        raise SignInFailed(answer)
+    shown = answer.body['token']
+    body = {
+        'trustor_user_id': shown['user']['id'],
+        'trustee_user_id': side.id(trustee),
+        'project_id': shown['project']['id'],
+        'roles': [{'id': role['id']} for role in shown['roles']],
+        'impersonation': shown['OS-TRUST:trust']['impersonation'],
+        **_OF_TRUST[variant],
+    }
+    token = answer.headers['x-subject-token']
+    return _add_trust(side, trust, body, token, (trustor, trustee, project))
+
+
+def _add_trust(side, trust, body, token, details):
     answer = side.request('POST', '/OS-TRUST/trusts', {'trust': body}, token)
     if answer.status == 201:
         side.add(trust, answer.body['trust']['id'])
-        side.details[trust] = trustor, trustee, project
+        side.details[trust] = details
     return answer
 
 
@@ -64,7 +101,7 @@ def delete_trust(side, trust):
     answer = side.request(
         'DELETE', path, token=own_token(side, trustor, project)
     )
-    if answer.status == 204:
+    if answer.status in (204, 404):  # not found if it has been used up
         side.remove(trust)
     return answer
 
@@ -72,11 +109,16 @@ def delete_trust(side, trust):
 @operation(
     'application credentials', 8, credential=names.CREDENTIALS,
     user=names.USERS, project=names.PROJECTS, rules=('', '', 'yes'),
-    number=NUMBER,
+    unrestricted=_YES_NO, number=NUMBER,
 )  # fmt: skip
-def create_credential(side, credential, user, project, rules, number):
+def create_credential(
+    side, credential, user, project, rules, unrestricted, number
+):
     side.require_absent(credential)
-    body = {'name': f'{credential}-{number}'}
+    body = {
+        'name': f'{credential}-{number}',
+        'unrestricted': bool(unrestricted),
+    }
     if rules:
         body['access_rules'] = _RULES
     path = f'/users/{side.id(user)}/application_credentials'

@@ -15,16 +15,22 @@ def _rules(side, group):
     return [{'local': [local], 'remote': [{'type': USER}]}]
 
 
-@operation('federation', 6, provider=names.PROVIDERS, group=_LOCAL)
-def create_provider(side, provider, group):
+@operation(
+    'federation', 6, provider=names.PROVIDERS, group=_LOCAL, minutes=('', '60')
+)
+def create_provider(side, provider, group, minutes):
+    """Create a provider whose users remain in groups for some minutes."""
     side.require_absent(provider)
     mapping = {'mapping': {'rules': _rules(side, group)}}
+    values = {'enabled': True, 'domain_id': 'default'}
+    if minutes:
+        values['authorization_ttl'] = int(minutes)
     answers = [
         side.request('PUT', f'{_BASE}/mappings/{provider}', mapping),
         side.request(
             'PUT',
             f'{_BASE}/identity_providers/{provider}',
-            {'identity_provider': {'enabled': True, 'domain_id': 'default'}},
+            {'identity_provider': values},
         ),
         _add_protocol(side, provider),
     ]

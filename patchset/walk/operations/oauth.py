@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Consumers, access tokens and the tokens of OAuth 1.0a."""
+
+import base64
+import hashlib
+import hmac
+import itertools
+import time
+import urllib.parse
+
+from patchset.walk import names
+from patchset.walk.operations import delegations
+from patchset.walk.operations import tokens
+from patchset.walk.steps import NEW_TOKEN
+from patchset.walk.steps import operation
+
+_BASE = '/OS-OAUTH1'
+_nonces = itertools.count()
+
+
+@operation('OAuth', 4, consumer=names.CONSUMERS)
+def create_consumer(side, consumer):
+    side.require_absent(consumer)
+    answer = side.request('POST', f'{_BASE}/consumers', {'consumer': {}})
+    if answer.status == 201:
+        made = answer.body['consumer']
+        side.add(consumer, made['id'])
+        side.details[consumer] = made['id'], made['secret']
+    return answer
+
+
+@operation('OAuth', 1, consumer=names.CONSUMERS)
+def delete_consumer(side, consumer):
+    # Its access tokens are deleted with it, but remain in use by the walk.
+    return side.delete(f'{_BASE}/consumers/{side.id(consumer)}', consumer)
+
+
+@operation(
+    'OAuth', 10, access=names.ACCESS_TOKENS, consumer=names.CONSUMERS,
+    user=names.USERS, project=names.PROJECTS, role=delegations.ROLES,
+)  # fmt: skip
+def authorize(side, access, consumer, user, project, role):
+    """Have a user delegate a role on a project to a consumer."""
+    side.require_absent(access)
+    side.id(consumer)
+    keys = side.details[consumer]
+    roles = {'roles': [{'id': side.id(role)}]}
+    token = delegations.own_token(side, user, project)
+    answer = _post(
+        side, '/request_token', keys, oauth_callback='oob',
+        headers={'Requested-Project-Id': side.id(project)},
+    )  # fmt: skip
+    if answer.status != 201:
+        return _status(answer)
+    request, secret = _made(answer)
+    answer = side.request('PUT', f'{_BASE}/authorize/{request}', roles, token)
+    if answer.status != 200:
+        return _status(answer)
+    verifier = answer.body['token']['oauth_verifier']
+    answer = _post(
+        side, '/access_token', (*keys, request, secret),
+        oauth_verifier=verifier,
+    )  # fmt: skip
+    if answer.status == 201:
+        made, secret = _made(answer)
+        side.add(access, made)
+        side.details[access] = user, (*keys, made, secret)
+    return _status(answer)
+
+
+@operation('OAuth', 2, access=names.ACCESS_TOKENS)
+def delete_access_token(side, access):
+    own = side.id(access)
+    user, _ = side.details[access]
+    path = f'/users/{side.id(user)}{_BASE}/access_tokens/{own}'
+    answer = side.request('DELETE', path)
+    if answer.status in (204, 404):  # not found without the consumer
+        side.remove(access)
+    return answer
+
+
+@operation(
+    'OAuth', 12, token=NEW_TOKEN, access=names.ACCESS_TOKENS,
+    caller=tokens.CALLERS,
+)  # fmt: skip
+def use_access_token(side, token, access, caller):
+    side.id(access)
+    _, keys = side.details[access]
+    identity = {'methods': ['oauth1'], 'oauth1': {}}
+    headers = _signed(side, '/auth/tokens', keys)
+    answer = side.authenticate(identity, headers=headers)
+    return side.add_token(token, answer, caller)
+
+
+def _post(side, path, keys, headers=None, **parameters):
+    headers = {
+        **_signed(side, _BASE + path, keys, **parameters),
+        **(headers or {}),
+    }
+    return side.node.ask('POST', _BASE + path, headers=headers)
+
+
+def _made(answer):
+    found = dict(urllib.parse.parse_qsl(answer.body))
+    return found['oauth_token'], found['oauth_token_secret']
+
+
+def _status(answer):
+    """The response without its body, which contains random keys."""
+    return type(answer)(answer.status)
+
+
+def _signed(side, path, keys, **parameters):
+    """The header of a signed request (RFC 5849).
+
+    :param keys: id and secret of the consumer, and of a token if there is one
+    """
+    consumer, secret, *token = keys
+    token, token_secret = token or (None, '')
+    parameters |= {
+        'oauth_consumer_key': consumer,
+        'oauth_nonce': f'{next(_nonces):012d}',
+        'oauth_signature_method': 'HMAC-SHA1',
+        'oauth_timestamp': str(int(time.time())),
+        'oauth_version': '1.0',
+    }
+    if token:
+        parameters['oauth_token'] = token
+    listed = '&'.join(
+        f'{name}={_quoted(value)}'
+        for name, value in sorted(parameters.items())
+    )
+    url = f'http://127.0.0.1:{side.node.port}/v3{path}'
+    text = '&'.join(('POST', _quoted(url), _quoted(listed)))
+    key = f'{_quoted(secret)}&{_quoted(token_secret)}'
+    digest = hmac.digest(key.encode(), text.encode(), hashlib.sha1)
+    parameters['oauth_signature'] = base64.b64encode(digest).decode()
+    values = ', '.join(
+        f'{name}="{_quoted(value)}"' for name, value in parameters.items()
+    )
+    return {'Authorization': f'OAuth {values}'}
+
+
+def _quoted(text):
+    return urllib.parse.quote(text, safe='')

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Users who need both a password and a token to sign in."""
+
+from patchset.walk import names
+from patchset.walk.operations import delegations
+from patchset.walk.operations import tokens
+from patchset.walk.steps import NEW_TOKEN
+from patchset.walk.steps import operation
+
+_RULES = {
+    'multi_factor_auth_enabled': True,
+    'multi_factor_auth_rules': [['password', 'token']],
+}
+
+
+@operation('receipts', 4, user=names.USERS)
+def require_two_methods(side, user):
+    token = delegations.own_token(side, user, None)
+    side.details[f'token of {user}'] = token
+    return side.update('user', user, options=_RULES)
+
+
+@operation('receipts', user=names.USERS)
+def require_one_method(side, user):
+    options = {'multi_factor_auth_enabled': False}
+    return side.update('user', user, options=options)
+
+
+@operation('receipts', 6, receipt=names.RECEIPTS, user=names.USERS)
+def begin_sign_in(side, receipt, user):
+    answer = side.authenticate(delegations.password(side, user))
+    value = answer.headers.get('openstack-auth-receipt')
+    if value:
+        side.ids[receipt] = value
+        side.details[receipt] = user
+    return answer
+
+
+@operation(
+    'receipts', 8, token=NEW_TOKEN, receipt=names.RECEIPTS,
+    project=(None, *names.PROJECTS), caller=tokens.CALLERS,
+)  # fmt: skip
+def finish_sign_in(side, token, receipt, project, caller):
+    headers = {'Openstack-Auth-Receipt': side.id(receipt)}
+    own = side.details[f'token of {side.details[receipt]}']
+    identity = {'methods': ['token'], 'token': {'id': own}}
+    scope = side.scope(project and f'project:{project}')
+    answer = side.authenticate(identity, scope, headers)
+    return side.add_token(token, answer, caller)
