@@ -16,6 +16,7 @@ from oslo_cache import core as oslo_cache
 from oslo_config import cfg
 from oslo_upgradecheck import upgradecheck
 
+from keystone.cmd.fernet_keys import status as fernet_status
 from keystone.common.cache import shared
 from keystone.common import provider_api
 import keystone.conf
@@ -274,4 +275,8 @@ CHECKS = (
     ('Revocation events', revocation_events),
     ('Validation cache', validation_cache),
     ('Disabled features', disabled_features),
+    (
+        'Fernet keys',
+        check('All nodes have the same keys.')(fernet_status.findings),
+    ),
 )

@@ -3,11 +3,11 @@
 import collections
 import datetime
 
+from oslo_upgradecheck import upgradecheck
 import prettytable
 import sqlalchemy
 
 from keystone.cmd.revocation import command
-from keystone.cmd import upgrade_checks
 from keystone.common.key_history import outlook
 from keystone.common.key_history import repository
 from keystone.common import sql
@@ -126,22 +126,25 @@ def _values(one):
     return values
 
 
-@upgrade_checks.check('All nodes have the same keys.')
-def check():
-    """Compare the keys of this node with those of other nodes."""
+def findings():
+    """Compare the keys of this node with those of other nodes.
+
+    :returns: iterator of an :class:`upgradecheck.Code` and a sentence, for
+        each problem
+    """
     for one in repository.repositories():
         try:
             told = assess(outlook.look(one))
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:
-            yield upgrade_checks.FAILURE, f'{one.config_group}: {error}.'
+            yield upgradecheck.Code.FAILURE, f'{one.config_group}: {error}.'
             continue
         words = f'{verdict(told)}.'
         if told['code'] == command.CRITICAL:
-            yield upgrade_checks.FAILURE, words
+            yield upgradecheck.Code.FAILURE, words
         elif told['code'] == command.WARNING:
-            yield upgrade_checks.WARNING, words
+            yield upgradecheck.Code.WARNING, words
 
 
 def assess(found, credentials=None):

@@ -15,6 +15,7 @@ LIFETIMES = 'Lifetimes of cached values'
 EVENTS = 'Revocation events'
 ANSWERS = 'Validation cache'
 SWITCHES = 'Disabled features'
+KEYS = 'Fernet keys'
 
 
 class SettingsTests(base.StatusTestCase):
@@ -52,7 +53,7 @@ class SettingsTests(base.StatusTestCase):
     def test_as_recommended(self):
         results = self.check()
         self.assertEqual(
-            [CACHE, LIFETIMES, EVENTS, ANSWERS, SWITCHES], list(results)
+            [CACHE, LIFETIMES, EVENTS, ANSWERS, SWITCHES, KEYS], list(results)
         )
         self.assertFine(results, *results)
         self.assertIn('set', self.memcached.commands)
