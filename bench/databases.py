@@ -4,26 +4,17 @@
 
 import re
 
-from bench import distributed_galera
 from patchset import child
 from patchset.services import galera
 from patchset.services import mariadb
 from patchset.services import postgresql
 
 
-class MariaDB:
-    """MariaDB, one server for both sides."""
+class _MariaDB:
+    """The operations of a server or cluster of MariaDB."""
 
-    name = 'mariadb'
-
-    def server(self, folder, delayed=False):
-        """A server that writes to disk at each commit.
-
-        :param delayed: whether there will be a delay
-        """
-        return mariadb.MariaDB(folder, durable=True)
-
-    def program(self):
+    @staticmethod
+    def program():
         """Path of the server's program."""
         return child.find('mariadbd')
 
@@ -45,25 +36,25 @@ class MariaDB:
             f'+ INTERVAL FLOOR(seq * {step}) SECOND'
         )
 
-    def locks(self, server):
+    def locks(self):
         """Lock statistics since the start of the server.
 
         :returns: dict with ``waits`` and ``deadlocks``, and the ``longest``
             wait as text
         """
-        status = self._status(server, 'Innodb')
+        status = self._status('Innodb')
         return {
             'waits': int(status['Innodb_row_lock_waits']),
             'deadlocks': int(status['Innodb_deadlocks']),
             'longest': f'{status["Innodb_row_lock_time_max"]} ms',
         }
 
-    def statements(self, server):
+    def statements(self):
         """Number of statements since the start of the server.
 
         :returns: dict with ``reads`` and ``writes``
         """
-        status = self._status(server, 'Com')
+        status = self._status('Com')
         writes = (
             'insert', 'insert_select', 'update', 'update_multi', 'delete',
             'delete_multi', 'replace', 'replace_select',
@@ -73,39 +64,42 @@ class MariaDB:
             'writes': sum(int(status[f'Com_{name}']) for name in writes),
         }
 
-    def _status(self, server, prefix):
-        return dict(server.query(f"SHOW GLOBAL STATUS LIKE '{prefix}%'"))
+    def _status(self, prefix):
+        return dict(self.query(f"SHOW GLOBAL STATUS LIKE '{prefix}%'"))
 
 
-class Galera(MariaDB):
+class MariaDB(_MariaDB, mariadb.MariaDB):
+    """One server, which writes to disk at each commit.
+
+    :param folder: parent of the temporary folder
+    :param delayed: whether there will be a delay
+    """
+
+    def __init__(self, folder=None, delayed=False):
+        super().__init__(folder, durable=True)
+
+
+class Galera(_MariaDB, galera.Cluster):
     """Three nodes of MariaDB; both sides use the first."""
 
-    name = 'galera'
-
-    def server(self, folder, delayed=False):
-        """A cluster, whose nodes can have a delay between them."""
-        kind = distributed_galera.Cluster if delayed else galera.Cluster
-        return kind(3, folder)
+    def __init__(self, folder=None, delayed=False):
+        share = (lambda *_: 1) if delayed else None
+        super().__init__(3, folder, share=share)
 
 
-class PostgreSQL:
-    """PostgreSQL, one server for both sides."""
+class PostgreSQL(postgresql.PostgreSQL):
+    """One server; see :class:`MariaDB`."""
 
-    name = 'postgresql'
+    def __init__(self, folder=None, delayed=False):
+        settings = {
+            'deadlock_timeout': '50ms',
+            'log_lock_waits': 'on',
+            'shared_preload_libraries': 'pg_stat_statements',
+        }
+        super().__init__(folder, durable=True, settings=settings)
 
-    def server(self, folder, delayed=False):
-        """A server that writes to disk at each commit."""
-        return postgresql.PostgreSQL(
-            folder,
-            durable=True,
-            settings={
-                'deadlock_timeout': '50ms',
-                'log_lock_waits': 'on',
-                'shared_preload_libraries': 'pg_stat_statements',
-            },
-        )
-
-    def program(self):
+    @staticmethod
+    def program():
         """Path of the server's program."""
         return postgresql.program('postgres')
 
@@ -124,15 +118,15 @@ class PostgreSQL:
             f"+ ({seconds} + floor(seq * {step})) * interval '1 second'"
         )
 
-    def locks(self, server):
+    def locks(self):
         """Lock statistics; see :class:`MariaDB`.
 
         Only waits of at least 50 ms are logged, and counted.
         """
-        ((deadlocks,),) = server.query(
+        ((deadlocks,),) = self.query(
             'SELECT sum(deadlocks) FROM pg_stat_database'
         )
-        waits = re.findall(r'still waiting for', server.log.read_text())
+        waits = re.findall(r'still waiting for', self.log.read_text())
         longest = 'over 50 ms' if waits else 'under 50 ms'
         return {
             'waits': len(waits),
@@ -140,11 +134,11 @@ class PostgreSQL:
             'longest': longest,
         }
 
-    def statements(self, server):
+    def statements(self):
         """Number of statements; see :class:`MariaDB`."""
-        server.query('CREATE EXTENSION IF NOT EXISTS pg_stat_statements')
+        self.query('CREATE EXTENSION IF NOT EXISTS pg_stat_statements')
         verb = "lower(substring(ltrim(query) from '^[A-Za-z]+'))"
-        rows = server.query(
+        rows = self.query(
             f'SELECT {verb}, sum(calls) FROM pg_stat_statements GROUP BY 1'
         )
         calls = {name: int(number) for name, number in rows}
@@ -155,4 +149,4 @@ class PostgreSQL:
         }
 
 
-ALL = {one.name: one for one in (MariaDB(), PostgreSQL(), Galera())}
+ALL = {'mariadb': MariaDB, 'postgresql': PostgreSQL, 'galera': Galera}

@@ -38,7 +38,7 @@ def empty(side):
     """
     newest = number(side, 'COALESCE(MAX(id), 0)')
     if newest:
-        for statement in side.sql.empty(newest):
+        for statement in side.database.empty(newest):
             side.query(statement)
 
 
@@ -63,7 +63,8 @@ def add(side, kind, first, last, total, saved=0):
         first
     """
     interval = (_OLDEST - _NEWEST) / total
-    times = side.sql.timestamp(3600), side.sql.timestamp(-_OLDEST, interval)
+    timestamp = side.database.timestamp
+    times = timestamp(3600), timestamp(-_OLDEST, interval)
     if first <= saved:
         side.query(
             f'INSERT INTO revocation_event '
@@ -80,7 +81,7 @@ def add(side, kind, first, last, total, saved=0):
 
 def add_expired(side, count):
     """Add events of chains that are expired for any release of Keystone."""
-    timestamp = side.sql.timestamp(-_LONG_AGO, 1)
+    timestamp = side.database.timestamp(-_LONG_AGO, 1)
     _insert(side, COLUMNS['chain'], 1, count, timestamp, timestamp)
 
 
@@ -97,7 +98,7 @@ def _insert(side, column, first, last, issued_before, revoked_at):
         f'INSERT INTO revocation_event ({column}, issued_before, revoked_at) '
         f"SELECT CONCAT(LEFT(MD5(CONCAT(seq, '')), 21), 'A'), "
         f'{issued_before}, {revoked_at} '
-        f'FROM {side.sql.numbers(first, last)}'
+        f'FROM {side.database.numbers(first, last)}'
     )
 
 

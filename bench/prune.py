@@ -154,9 +154,9 @@ def measure_pruning(side, rows, seconds):
         return run
 
     quiet = [measure('before pruning') for _ in range(SLICES)]
-    before = side.sql.locks(side.database)
+    before = side.database.locks()
     pruning, memory_used, output = prune(side, lambda: measure('pruning'))
-    after = side.sql.locks(side.database)
+    after = side.database.locks()
     quiet += [measure('after pruning') for _ in range(SLICES)]
     return {
         'quiet': quiet,

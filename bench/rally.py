@@ -133,9 +133,9 @@ def measure(side, rally, roles, scenario, amount):
         ``failed`` (iterations), ``reads`` and ``writes`` (statements)
     """
     rally_client.restore(side, roles)
-    before = side.sql.statements(side.database)
+    before = side.database.statements()
     workload = rally.run(scenario, amount.iterations, amount.clients)
-    after = side.sql.statements(side.database)
+    after = side.database.statements()
     successful, failed = answers(workload)
     return {
         'clients': amount.clients,

@@ -31,17 +31,16 @@ class Side:
     :param name: ``stock``, ``patched`` or ``cloud``
     :param keystone: a :class:`patchset.deployment.Deployment`, running, or a
         :class:`bench.cloud.Account`
-    :param database: the running server of its database
+    :param database: the running server of its database, one of
+        :data:`bench.databases.ALL`
     :param cache: a :class:`patchset.services.memcached.Memcached`
-    :param sql: one of :data:`bench.databases.ALL`, the server's SQL
     """
 
-    def __init__(self, name, keystone, database=None, cache=None, sql=None):
+    def __init__(self, name, keystone, database=None, cache=None):
         self.name = name
         self.keystone = keystone
         self.database = database
         self.cache = cache
-        self.sql = sql
 
     def query(self, statement):
         """Run SQL on this side's database."""
@@ -110,11 +109,11 @@ def both(plan, options=None):
     :returns: a list of two :class:`Side`, stock first
     """
     system.ensure('bench')
-    sql = databases.ALL[plan.database]
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(temporary_folder())
-        progress.step(f'starting {sql.name}')
-        database = stack.enter_context(sql.server(folder, plan.delay > 0))
+        progress.step(f'starting {plan.database}')
+        make = databases.ALL[plan.database]
+        database = stack.enter_context(make(folder, plan.delay > 0))
         delayed, port = database, None
         if plan.delay and plan.database != 'galera':
             proxies = delay_proxy.DelayProxies([[0, database.port, 1]])
@@ -129,7 +128,7 @@ def both(plan, options=None):
                 processes=PROCESSES, threads=1,
                 options=keystone_conf.merge(plan.options, options),
             )  # fmt: skip
-            sides.append(Side(name, keystone, database, cache, sql))
+            sides.append(Side(name, keystone, database, cache))
         started = [side.keystone for side in sides]
         stack.callback(keystones.stop_all, started)
         client.map_concurrently(deployment.Deployment.prepare, started)

@@ -148,7 +148,7 @@ class Cluster(server.Service):
             assemble.ensure(self.pin, is_stock), self._venv,
             self._folder / name,
             port=self._ports[number],
-            database=self.database.url(number, reach),
+            database=self.database.url_of_node(number, reach),
             processes=layout.processes,
             # With more, stock can use data that another request has left.
             threads=1,

@@ -3,7 +3,6 @@
 """The database of a cluster: one server, or a Galera cluster."""
 
 from bench import delay_proxy
-from bench import distributed_galera
 from patchset.services import galera
 from patchset.services import mariadb
 from patchset.services import postgresql
@@ -38,7 +37,7 @@ class Central(server.Service):
         """Ports that nodes in other regions reach through a delay proxy."""
         return [self.servers[0].port]
 
-    def url(self, number, reach):
+    def url_of_node(self, number, reach):
         """SQLAlchemy URL for a node.
 
         :param number: number of the node
@@ -55,7 +54,7 @@ class Central(server.Service):
         """Do nothing: the cluster delays the connections to it."""
 
 
-class Galera(server.Service):
+class Galera(galera.Cluster):
     """A server in each region, or three if there is only one region.
 
     With multiple regions, each server but the first has a network namespace,
@@ -69,33 +68,23 @@ class Galera(server.Service):
     proxied_ports = ()
 
     def __init__(self, layout, folder):
-        super().__init__()
+        share = layout.delay_share if layout.regions > 1 else None
+        super().__init__(layout.databases, folder, _ONE_APPLIER, share)
         self._layout = layout
-        self._has_delay = layout.regions > 1
-        arguments = layout.databases, folder, _ONE_APPLIER
-        self._cluster = (
-            distributed_galera.Cluster(*arguments, layout.delay_share)
-            if self._has_delay
-            else galera.Cluster(*arguments)
-        )
+        self.servers = self.nodes
         self._ports = []  # that Keystone connects to
 
-    @property
-    def servers(self):
-        """The servers: a list of :class:`patchset.services.galera.Node`."""
-        return self._cluster.nodes
-
     def _start(self):
-        self._stack.enter_context(self._cluster)
+        super()._start()
         self._ports = [one.port for one in self.servers]
-        if self._has_delay:
-            self._start_proxies()
+        if self._share:
+            self._start_socket_proxies()
 
-    def _start_proxies(self):
+    def _start_socket_proxies(self):
         # For MariaDB, clients of the Unix socket have another host.
-        self._cluster.query(
+        self.query(
             'CREATE USER keystone@localhost '
-            f"IDENTIFIED BY '{self._cluster.password}'; "
+            f"IDENTIFIED BY '{self.password}'; "
             'GRANT ALL ON *.* TO keystone@localhost'
         )
         others = self.servers[1:]
@@ -103,8 +92,8 @@ class Galera(server.Service):
         proxies = self._stack.enter_context(delay_proxy.DelayProxies(sockets))
         self._ports[1:] = proxies.addresses
 
-    def url(self, number, reach):
-        """SQLAlchemy URL for a node; see :meth:`Central.url`."""
+    def url_of_node(self, number, reach):
+        """SQLAlchemy URL for a node; see :meth:`Central.url_of_node`."""
         server = self._layout.database_of(number)
         return self.servers[server].url(NAME, self._ports[server])
 
@@ -116,11 +105,6 @@ class Galera(server.Service):
             )
             # The clients change no tables.
             one.query('SET GLOBAL wsrep_slave_threads = 4')
-
-    def set_delay(self, milliseconds):
-        """Set the round trip time between the servers."""
-        if self._has_delay:
-            self._cluster.set_delay(milliseconds)
 
 
 def make(layout, folder):

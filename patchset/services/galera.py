@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A private Galera cluster of MariaDB servers."""
+"""A private Galera cluster of MariaDB servers.
+
+With a delay, each node but the first has its own network namespace. In it, the
+addresses of the other nodes are those of delay proxies, which are connected by
+Unix sockets. The first node stays in the namespace of this program, where
+Keystone connects to it without a delay.
+"""
 
 import contextlib
+import os
 import pathlib
 import secrets
 import signal
 import subprocess
 
+from bench import delay_proxy
 from patchset import child
 from patchset import errors
 from patchset.services import mariadb
 from patchset.services import server
 
 TIMEOUT = 60  # seconds for a node to leave the cluster, or to join it again
+_PORTS = ('group', 'increments', 'files')  # that other nodes connect to
 _FOLDERS = ('/usr/lib/galera', '/usr/lib64/galera-4', '/usr/lib64/galera')
 
 
@@ -34,6 +43,8 @@ class Node(mariadb.MariaDB):
         self._number = number
         self._password = cluster.password
         self._group_port = None
+        #: {name: TCP port} that proxies connect to; empty uses free ports
+        self.ports = {}
 
     @property
     def group_address(self):
@@ -146,8 +157,11 @@ class Node(mariadb.MariaDB):
         ]  # fmt: skip
 
     def _port(self, name):
-        """A TCP port for other nodes: group, increments or files."""
-        return server.free_port()
+        """A TCP port for other nodes: one of :data:`_PORTS`."""
+        return self.ports.get(name) or server.free_port()
+
+    def _account(self, program):
+        return [*self.prefix, *super()._account(program)]
 
     def _is_ready(self):
         return self._has_status('wsrep_local_state_comment', 'Synced')
@@ -162,9 +176,12 @@ class Cluster(server.Service):
     :param size: number of nodes
     :param folder: parent of the nodes' temporary folders
     :param options: further arguments of each server's command
+    :param share: function of the numbers of two nodes: which share of the
+        delay is between them; None has no delay. With it, root has to start
+        the cluster, and the folder must not be None
     """
 
-    def __init__(self, size=2, folder=None, options=()):
+    def __init__(self, size=2, folder=None, options=(), share=None):
         super().__init__()
         self.size = size
         self.folder = folder
@@ -172,10 +189,52 @@ class Cluster(server.Service):
         self.password = secrets.token_hex(16)
         #: a :class:`Node` each
         self.nodes = [Node(self, number) for number in range(size)]
+        self._share = share
+        self._proxies = []
 
     def _start(self):
+        if self._share:
+            self._start_proxies()
         for node in self.nodes:
             self._stack.enter_context(node)
+
+    def _start_proxies(self):
+        """Start the proxies in the namespace of each node."""
+        if os.geteuid() != 0:
+            raise errors.Error(
+                'a Galera cluster with a delay requires root, for the network '
+                'namespaces of its nodes'
+            )
+        free = server.free_ports(self.size * len(_PORTS))
+        for node in self.nodes:
+            node.ports = {name: free.pop() for name in _PORTS}
+        for number, node in enumerate(self.nodes):
+            prefix = []
+            if number:
+                up = 'ip link set lo up && exec "$@"'
+                prefix = ['unshare', '--net', 'sh', '-c', up, 'sh']
+            proxies = self._stack.enter_context(
+                delay_proxy.DelayProxies([*self._connections(number)], prefix)
+            )
+            self._proxies.append(proxies)
+            if number:
+                node.prefix = ['nsenter', f'--net=/proc/{proxies.pid}/ns/net']
+
+    def _connections(self, number):
+        """Those of the proxies of a node, see :mod:`bench.delay_proxy`."""
+        for other, node in enumerate(self.nodes):
+            for port in node.ports.values():
+                # The namespace of the node with the port listens there.
+                path = str(self.folder / f'delay-proxy-{port}')
+                if other == number:
+                    yield [path, port, 0]
+                else:
+                    yield [port, path, self._share(number, other)]
+
+    def set_delay(self, milliseconds):
+        """Set the round trip time between the nodes, if they have a share."""
+        for proxies in self._proxies:
+            proxies.set_delay(milliseconds)
 
     @property
     def port(self):

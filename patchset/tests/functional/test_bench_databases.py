@@ -10,8 +10,8 @@ import fixtures
 import testtools
 
 from bench import databases
-from bench import distributed_galera
 from bench import events
+from patchset.services import galera
 
 _PATIENCE = 300  # seconds
 _DELAY = 1.5  # seconds; a machine that is busy answers in less
@@ -29,12 +29,11 @@ _COLUMNS = """
 class Side:
     """The part of a side that the events need."""
 
-    def __init__(self, database, sql):
-        self._database = database
-        self.sql = sql
+    def __init__(self, database):
+        self.database = database
 
     def query(self, statement):
-        return self._database.query(statement, 'side')
+        return self.database.query(statement, 'side')
 
 
 class _Events:
@@ -45,13 +44,12 @@ class _Events:
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.sql = databases.ALL[cls.name]
-        cls.database = cls.enterClassContext(cls.sql.server(None))
+        cls.database = cls.enterClassContext(databases.ALL[cls.name]())
         cls.database.url('side')
 
     def setUp(self):
         super().setUp()
-        self.side = Side(self.database, self.sql)
+        self.side = Side(self.database)
         for name in ('revocation_event', 'saved_audit'):
             self.side.query(f'DROP TABLE IF EXISTS {name}')
         self.side.query(
@@ -84,9 +82,9 @@ class _Events:
         self.assertEqual('0', early)
         ((dead,),) = self.side.query(
             'SELECT COUNT(*) FROM revocation_event, (SELECT 0 AS seq) AS one '
-            f'WHERE revoked_at < {self.sql.timestamp(-5400)} '
-            f'OR revoked_at > {self.sql.timestamp(0)} '
-            f'OR issued_before < {self.sql.timestamp(0)}'
+            f'WHERE revoked_at < {self.database.timestamp(-5400)} '
+            f'OR revoked_at > {self.database.timestamp(0)} '
+            f'OR issued_before < {self.database.timestamp(0)}'
         )
         self.assertEqual('0', dead)
 
@@ -112,7 +110,7 @@ class _Events:
         events.add_expired(self.side, 1000)
         ((recent,),) = self.side.query(
             'SELECT COUNT(*) FROM revocation_event, (SELECT 0 AS seq) AS one '
-            f'WHERE revoked_at > {self.sql.timestamp(-29 * 24 * 60 * 60)}'
+            f'WHERE revoked_at > {self.database.timestamp(-29 * 24 * 60 * 60)}'
         )
         self.assertEqual('0', recent)
         self.assertEqual(1000, events.number(self.side, 'COUNT(*)'))
@@ -144,7 +142,7 @@ class DistributedGaleraTestCase(testtools.TestCase):
             self.skipTest('only root can make network namespaces')
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         folder.chmod(0o711)
-        with distributed_galera.Cluster(3, folder) as cluster:
+        with galera.Cluster(3, folder, share=lambda *_: 1) as cluster:
             cluster.url('side')
             cluster.query('CREATE TABLE t (id INT PRIMARY KEY)', 'side')
             pids = [node.pid for node in cluster.nodes]
@@ -179,11 +177,10 @@ class _Statements:
     name = None
 
     def test_reads_and_writes_are_told_apart(self):
-        sql = databases.ALL[self.name]
-        with sql.server(None) as server:
+        with databases.ALL[self.name]() as server:
             server.url('side')
             server.query('CREATE TABLE t (id INTEGER)', 'side')
-            before = sql.statements(server)
+            before = server.statements()
             for statement in (
                 'INSERT INTO t VALUES (1)',
                 'UPDATE t SET id = 2',
@@ -191,7 +188,7 @@ class _Statements:
                 'SELECT COUNT(*) FROM t',
             ):
                 server.query(statement, 'side')
-            after = sql.statements(server)
+            after = server.statements()
         grown = {name: after[name] - before[name] for name in after}
         self.assertEqual(3, grown['writes'])
         # PostgreSQL counts the question itself.
