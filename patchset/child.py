@@ -132,17 +132,18 @@ def _signal(process, number):
         os.killpg(process.pid, number)
 
 
-def wait_until(is_reached, patience, error):
+def wait_until(is_reached, patience, late):
     """Wait until a condition holds.
 
     :param is_reached: callable, returns whether it holds
     :param patience: maximum time in seconds
-    :param error: callable, returns the exception to raise after that time
+    :param late: what the error says after that time, or a callable that
+        returns the exception
     """
     deadline = time.monotonic() + patience
     while not is_reached():
         if time.monotonic() > deadline:
-            raise error()
+            raise late() if callable(late) else errors.Error(late)
         time.sleep(_PAUSE)
 
 

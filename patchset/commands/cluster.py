@@ -233,9 +233,7 @@ class Record:
         child.wait_until(
             lambda: not self._state.is_claimed(),
             PATIENCE,
-            lambda: errors.Error(
-                f'the cluster did not stop within {PATIENCE} seconds'
-            ),
+            f'the cluster did not stop within {PATIENCE} seconds',
         )
 
 

@@ -108,7 +108,7 @@ class HAProxy(server.Server):
         child.wait_until(
             lambda: not int(_rows(self.runtime)[name]['scur']),
             TIMEOUT,
-            lambda: errors.Error(f'haproxy: {name} still has active requests'),
+            f'haproxy: {name} still has active requests',
         )
         yield
         set_state(self.runtime, name, 'ready')
@@ -124,7 +124,7 @@ class HAProxy(server.Server):
         child.wait_until(
             lambda: self._worker() not in (before, None),
             TIMEOUT,
-            lambda: errors.Error('haproxy did not reload'),
+            'haproxy did not reload',
         )
 
     def _worker(self):
@@ -154,11 +154,7 @@ class HAProxy(server.Server):
         return [child.find('haproxy'), '-W', '-f', path]
 
     def _is_ready(self):
-        try:
-            states(self.runtime)
-        except errors.Error:
-            return False
-        return True
+        return self._worker() is not None
 
 
 def states(path):

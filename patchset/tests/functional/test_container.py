@@ -111,7 +111,7 @@ class ContainerTestCase(testtools.TestCase):
         child.wait_until(
             self.is_healthy,
             _PATIENCE,
-            lambda: errors.Error('the container did not become healthy'),
+            'the container did not become healthy',
         )
 
     def is_healthy(self):
