@@ -25,7 +25,7 @@ def warm(points):
         'GET /v3 as a comparison. Right: at the same constant rate on both '
         f'sides. {drawing.MEDIAN}'
     )
-    return [(caption, figure)]
+    yield caption, figure
 
 
 def _endpoints(point):
@@ -42,7 +42,7 @@ def s3(points):
         'Signed requests verified by Keystone per second, with four clients '
         f'and four credentials. {drawing.MEDIAN}'
     )
-    return [_kinds(caption, points, 'requests per second')]
+    yield _kinds(caption, points, 'requests per second')
 
 
 def rotation(points):
@@ -52,7 +52,7 @@ def rotation(points):
         'with 20 clients: without other requests, and while 10 tokens are '
         f'revoked and a project is created each second. {drawing.MEDIAN}'
     )
-    return [_kinds(caption, points, 'validations per second')]
+    yield _kinds(caption, points, 'validations per second')
 
 
 def _kinds(caption, points, ylabel):
@@ -83,7 +83,7 @@ def radosgw(points):
         'without the token cache of RadosGW; hashed is get without the cache '
         'of verified passwords. Bottom: RadosGW caches only its own token.'
     )
-    return [(caption, figure)]
+    yield caption, figure
 
 
 def services(points):
@@ -108,7 +108,7 @@ def services(points):
         'tokens exchanged for others; and requests to a service behind '
         f'keystonemiddleware. {drawing.MEDIAN}'
     )
-    return [drawing.chart(caption, points, 'case', draw)]
+    yield drawing.chart(caption, points, 'case', draw)
 
 
 def tokens(points):
@@ -117,12 +117,10 @@ def tokens(points):
         'Tokens created with a password, and validated, per second. Median '
         'of the runs; the bars show their minimum and maximum.'
     )
-    charts = [
-        drawing.chart(
-            caption, points, _load, drawing.bars, label='cache',
-            xlabel='cache', ylabel='requests per second',
-        )
-    ]  # fmt: skip
+    yield drawing.chart(
+        caption, points, _load, drawing.bars, label='cache',
+        xlabel='cache', ylabel='requests per second',
+    )  # fmt: skip
     cached = [point for point in points if point['cache'] == 'memcached']
     if cached:
         figure, panels = drawing.grid(2)
@@ -132,9 +130,10 @@ def tokens(points):
                 panel, cached, lambda one: _load(one).replace(', ', '\n'),
                 name, ylabel=f'{unit} per request',
             )  # fmt: skip
-        caption = 'Traffic with memcached per request. Median of the runs.'
-        charts.append((caption, figure))
-    return charts
+        yield (
+            'Traffic with memcached per request. Median of the runs.',
+            figure,
+        )
 
 
 def formats(points):
@@ -154,7 +153,7 @@ def formats(points):
         'second of several clients; the bars show the minimum and maximum of '
         'the rounds.'
     )
-    return [drawing.chart(caption, points, _load, draw)]
+    yield drawing.chart(caption, points, _load, draw)
 
 
 def _load(point):
@@ -180,20 +179,15 @@ def rally(points):
         )  # fmt: skip
         panel.tick_params('x', rotation=20)
 
-    return [
-        drawing.chart(
-            f'Rally scenarios on {name}, '
-            f'{_clients(group[0]["clients"])}. {drawing.MEDIAN}',
-            group, None, draw,
-        )
-        for name, group in summary.grouped(points, environment).items()
-    ]  # fmt: skip
+    for name, group in summary.grouped(points, environment).items():
+        clients = _clients(group[0]['clients'])
+        caption = f'Rally scenarios on {name}, {clients}. {drawing.MEDIAN}'
+        yield drawing.chart(caption, group, None, draw)
 
 
 def faults(points):
     """Effect of each fault on both sides, a chart for each cluster."""
     faults = [point for point in points if 'lost' not in point['stock']]
-    found = []
     for case, group in summary.grouped(faults, 'case').items():
         figure, panels = drawing.grid(2, sharey=True)
         _by_fault(
@@ -211,8 +205,7 @@ def faults(points):
             'Requests that failed during and after a fault, and how often a '
             f'revoked token was accepted too late: {case}.'
         )
-        found.append((caption, figure))
-    return found
+        yield caption, figure
 
 
 def _by_fault(panel, points, label, measure):

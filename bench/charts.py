@@ -2,8 +2,8 @@
 
 """Charts of the experiments: one function each, named after the experiment.
 
-Each takes the points of a run, and returns a list of (caption, figure). Bar
-charts are in :mod:`bench.bar_charts`.
+Each takes the points of a run, and yields (caption, figure). Bar charts are in
+:mod:`bench.bar_charts`.
 """
 
 from bench import drawing
@@ -23,16 +23,14 @@ def revocations(points):
         '99th percentile of the validations, median of the rounds. '
         'Logarithmic scale.'
     )
-    return [
-        drawing.chart(
+    for name, ylabel, caption in (
+        ('rate', 'validations per second', rate),
+        ('p99', 'milliseconds', p99),
+    ):
+        yield drawing.chart(
             caption, points, 'kind', _events, sharey=True, name=name,
             ylabel=ylabel,
-        )
-        for name, ylabel, caption in (
-            ('rate', 'validations per second', rate),
-            ('p99', 'milliseconds', p99),
-        )
-    ]  # fmt: skip
+        )  # fmt: skip
 
 
 def _events(panel, points, name, ylabel):
@@ -79,7 +77,7 @@ def mixed(points):
         'is the share of the processes\' time used by the revocations '
         'themselves.'
     )
-    return [(caption, figure)]
+    yield caption, figure
 
 
 def prune(points):
@@ -104,7 +102,7 @@ def prune(points):
         'Right: 20 clients that validate and five revocations per second; '
         'each point is a time slice.'
     )
-    return [(caption, figure)]
+    yield caption, figure
 
 
 def _first_revocation(panel, points):
@@ -137,13 +135,11 @@ def catalog(points):
         'Validating a token, and exchanging it for another one of the same '
         f'project, with catalogs of different sizes. {drawing.MEDIAN}'
     )
-    return [
-        drawing.chart(
-            caption, points, 'load', drawing.lines, x='endpoints',
-            xlabel='endpoints in the catalog', ylabel='responses per second',
-            ylim=(0, None),
-        )
-    ]  # fmt: skip
+    yield drawing.chart(
+        caption, points, 'load', drawing.lines, x='endpoints',
+        xlabel='endpoints in the catalog', ylabel='responses per second',
+        ylim=(0, None),
+    )  # fmt: skip
 
 
 def living(points):
@@ -155,19 +151,16 @@ def living(points):
         for one in points
         if one['case'] not in loop_cases
     ]
-    charts = []
     if steady:
         caption = (
             'Validations of 50 tokens in turn by two clients, during '
             f'unrelated writes. {drawing.MEDIAN}'
         )
         steady.sort(key=lambda one: one['x'])
-        charts.append(
-            drawing.chart(
-                caption, steady, 'case', drawing.lines, x='x', from_zero=True,
-                xlabel='rounds of writes per second',
-                ylabel='validations per second',
-            )
+        yield drawing.chart(
+            caption, steady, 'case', drawing.lines, x='x', from_zero=True,
+            xlabel='rounds of writes per second',
+            ylabel='validations per second',
         )  # fmt: skip
     if loops:
         caption = (
@@ -175,14 +168,11 @@ def living(points):
             'something in a loop, as a percentage of the same side\'s rate '
             'without writes.'
         )
-        charts.append(
-            drawing.chart(
-                caption, loops, None, drawing.bars, name='of_own_0',
-                label=lambda one: one['case'].removeprefix('own-'), factor=100,
-                ylabel='percentage of the rate without writes',
-            )
+        yield drawing.chart(
+            caption, loops, None, drawing.bars, name='of_own_0',
+            label=lambda one: one['case'].removeprefix('own-'), factor=100,
+            ylabel='percentage of the rate without writes',
         )  # fmt: skip
-    return charts
 
 
 def memory(points):
@@ -202,7 +192,7 @@ def memory(points):
         'Memory of a worker process (proportional set size), mean of the '
         'processes.'
     )
-    return [drawing.chart(caption, points, 'kind', draw)]
+    yield drawing.chart(caption, points, 'kind', draw)
 
 
 def regions(points):
@@ -224,13 +214,9 @@ def regions(points):
         panel.set(xlabel='ms', ylabel='% of the responses')
         panel.legend()
 
-    return [
-        drawing.chart(
-            f'Cumulative distribution of response times: {name}.',
-            group, 'request', draw,
-        )
-        for name, group in summary.grouped(points, environment).items()
-    ]  # fmt: skip
+    for name, group in summary.grouped(points, environment).items():
+        caption = f'Cumulative distribution of response times: {name}.'
+        yield drawing.chart(caption, group, 'request', draw)
 
 
 def propagation(points):
@@ -257,7 +243,7 @@ def propagation(points):
         'by the last of the other nodes, by cache arrangement and round trip '
         f'time; {limit} s and more are shown as {limit}.'
     )
-    return [(caption, figure)]
+    yield caption, figure
 
 
 def endurance(points):
@@ -275,4 +261,4 @@ def endurance(points):
         'Validations at 70 percent of each side\'s maximum rate, with writes, '
         'revocations and pruning. The first time slice is at the maximum rate.'
     )
-    return [(caption, figure)]
+    yield caption, figure

@@ -109,9 +109,7 @@ class ContainerTestCase(testtools.TestCase):
             service['image'], *service['command'],
         )  # fmt: skip
         child.wait_until(
-            self.is_healthy,
-            _PATIENCE,
-            'the container did not become healthy',
+            self.is_healthy, _PATIENCE, 'the container did not become healthy'
         )
 
     def is_healthy(self):
