@@ -6,7 +6,6 @@ import dataclasses
 import time
 
 from patchset import client
-from patchset import preparation
 from patchset.walk import steps
 
 ADMIN = 'by-admin'  # name of the admin's token
@@ -173,16 +172,6 @@ class Side:
         code = self.testbed.manage(self.name, words)
         self.record_write()
         return client.Answer(code)
-
-    def rotate_keys(self):
-        """Rotate the Fernet keys of all nodes."""
-        words = ['fernet_rotate', *preparation.owner()]
-        return client.Answer(self.testbed.manage(self.name, words))
-
-    def restart_node(self, number):
-        """Restart one of the patched nodes."""
-        if self.name == 'patched':
-            self.testbed.restart_node(number)
 
     def flush_cache(self):
         """Flush the memcached of the patched nodes."""

@@ -31,8 +31,6 @@ NODES = ('node 1', 'node 2')
 REFERENCE = 'without caches'
 STOCK = 'stock'
 CACHES = ('shared', 'per-node')  # arrangements of memcached
-_NODE_CACHE = 'of the nodes'
-_SECOND_NODE_CACHE = 'of the second node'
 _FLUSHED = (REFERENCE, STOCK)  # before each step
 _BOUND = 1  # seconds for which a node without a shared cache may be outdated
 SIDES = ('stock', 'patched')  # names of the databases
@@ -120,9 +118,9 @@ class Testbed(server.Service):
             )
             return command.wait()
 
-    def restart_node(self, number):
-        """Restart a node, which clears the caches of its processes."""
-        self._keystones[NODES[number]].restart()
+    def restart(self, name):
+        """Restart a server, which clears the caches of its processes."""
+        self._keystones[name].restart()
 
     def flush_node_caches(self):
         """Flush the memcached of the nodes, as a restart does."""
@@ -145,10 +143,8 @@ class Testbed(server.Service):
             self.directory = self._stack.enter_context(slapd.Slapd())
             for side in SIDES:
                 self.directory.reset(side)
-            names = [_NODE_CACHE, *_FLUSHED]
-            if not self._is_shared:
-                names.append(_SECOND_NODE_CACHE)
-            for name in names:
+            own = NODES[:1] if self._is_shared else NODES
+            for name in (*own, *_FLUSHED):
                 cache = memcached.Memcached()
                 self._caches[name] = self._stack.enter_context(cache)
         for name in (STOCK, *NODES, REFERENCE):
@@ -167,10 +163,8 @@ class Testbed(server.Service):
             {'cache_counters': self.counters.options if name in NODES else {}},
             None if self._is_shared else _SHORT_CACHE_TIMES,
         )
-        own = name if name in _FLUSHED else _NODE_CACHE
-        if name == NODES[1] and not self._is_shared:
-            own = _SECOND_NODE_CACHE
-        cache = self._caches[own]
+        # By default, the second node uses that of the first.
+        cache = self._caches.get(name) or self._caches[NODES[0]]
         keystone = cloud.keystone(
             self._state(name),
             pin=self._pin, stock=stock, lock='test',

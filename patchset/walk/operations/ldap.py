@@ -146,15 +146,11 @@ def _add(side, entry, *lines):
 
 
 def _remove(side, entry):
-    if entry not in _entries(side):
-        raise NotApplicable(entry)
-    del _entries(side)[entry]
     _change(side, entry, 'changetype: delete')
+    del _entries(side)[entry]
 
 
 def _replace(side, entry, attribute, value):
-    if entry not in _entries(side):
-        raise NotApplicable(entry)
     _change(
         side, entry, 'changetype: modify', f'replace: {attribute}',
         f'{attribute}: {value}',
@@ -173,7 +169,9 @@ def _change_member(side, change, group, user):
 
 
 def _change(side, entry, *lines):
-    """Change an entry, and flush the caches of Keystone."""
+    """Change an existing entry, and flush the caches of Keystone."""
+    if entry not in _entries(side):
+        raise NotApplicable(entry)
     name = _name(side, entry)
     side.testbed.directory.change('\n'.join((f'dn: {name}', *lines)))
     side.flush_cache()

@@ -2,6 +2,7 @@
 
 """Operations of an operator: keystone-manage, restarts and keys."""
 
+from patchset import preparation
 from patchset.walk import names
 from patchset.walk.steps import NUMBER
 from patchset.walk.steps import NotApplicable
@@ -46,12 +47,13 @@ def flush_trusts(side):
 
 @operation('keys', 1)
 def rotate_keys(side):
-    return side.rotate_keys()
+    return side.manage('fernet_rotate', *preparation.owner())
 
 
 @operation('restarts', 1, processes=True, number=('1', '2'))
 def restart_node(side, number):
-    return side.restart_node(int(number) - 1)
+    if side.name == 'patched':
+        side.testbed.restart(f'node {number}')
 
 
 @operation('restarts', 1)
