@@ -27,14 +27,13 @@ def run(plan):
     """Run the experiment; see :mod:`bench.experiments`."""
     results = runs.Runs('format', 'what', 'clients')
     with testbed.variants(plan, FORMATS) as variants:
-        for _ in range(REPEATS[plan.scale]):
-            for what, clients in LOADS:
-                for name, sides in variants.items():
-                    for side in sides:
-                        results.measure(
-                            side, (name, what, clients), measure, side, what,
-                            clients, SECONDS[plan.scale],
-                        )  # fmt: skip
+        for (what, clients), (name, side) in testbed.rounds(
+            variants, REPEATS[plan.scale], LOADS
+        ):
+            results.measure(
+                side, (name, what, clients), measure, side, what, clients,
+                SECONDS[plan.scale],
+            )  # fmt: skip
     return points(results)
 
 

@@ -50,11 +50,12 @@ def run(plan):
             }
             for rate in RATES[plan.scale]:
                 loads = (quiet, 0), (busy, rate)
-                for one, side in testbed.rounds(sides, 1, loads):
-                    results, revocation_rate = one
+                for (results, revocations), side in testbed.rounds(
+                    sides, 1, loads
+                ):
                     results.measure(
                         side, (rate,), measure, side, requests[side],
-                        revocation_rate, SECONDS[plan.scale],
+                        revocations, SECONDS[plan.scale],
                     )  # fmt: skip
     return points(busy, quiet, alone, processes)
 

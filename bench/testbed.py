@@ -70,7 +70,7 @@ class Side:
 
 
 def rounds(sides, count, loads):
-    """Each load in each round, on alternating sides.
+    """Each load in each round, on alternating sides, or sides of variants.
 
     Each measurement follows one of the other side. With a different order in
     each round, a side could have two measurements in a row.
@@ -185,13 +185,14 @@ def variants(plan, variant_options):
     """Start both sides once for each variant, all at the same time.
 
     :param variant_options: {name of a variant: options for :func:`both`}
-    :returns: {name of a variant: list of :class:`Side`}; an existing Keystone
+    :returns: list of (name of a variant, :class:`Side`); an existing Keystone
         has only one variant
     """
     if plan.against:
         variant_options = {'as it is': None}
     with contextlib.ExitStack() as stack:
-        yield {
-            name: stack.enter_context(sides(plan, options))
+        yield [
+            (name, side)
             for name, options in variant_options.items()
-        }
+            for side in stack.enter_context(sides(plan, options))
+        ]

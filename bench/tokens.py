@@ -47,16 +47,16 @@ def run(plan):
     with testbed.variants(plan, CACHES) as variants:
         results = runs.Runs('cache', 'what', 'clients')
         for number in range(max(RUNS[plan.scale].values())):
-            for what, clients, requests in LOADS:
-                for cache, sides in variants.items():
-                    if number >= repeats(plan.scale, cache, what):
-                        continue
-                    count = amount(plan.scale, cache, what, clients, requests)
-                    for side in sides:
-                        results.measure(
-                            side, (cache, what, clients), measure, side, what,
-                            clients, count,
-                        )  # fmt: skip
+            for (what, clients, requests), (cache, side) in testbed.rounds(
+                variants, 1, LOADS
+            ):
+                if number >= repeats(plan.scale, cache, what):
+                    continue
+                count = amount(plan.scale, cache, what, clients, requests)
+                results.measure(
+                    side, (cache, what, clients), measure, side, what,
+                    clients, count,
+                )  # fmt: skip
     return results.points(medians=TRAFFIC)
 
 

@@ -77,7 +77,7 @@ class Deployment:
         self.database = (
             urls.normalise(database)
             if database
-            else urls.sqlite(self.state.path / 'keystone.db')
+            else f'sqlite:///{self.state.path}/keystone.db'
         )
         self.options = keystone_conf.merge(
             keystone_conf.defaults(self.state.path, self.database, cache),

@@ -37,18 +37,20 @@ def openrc(variables):
     return '\n'.join(exports(variables)) + '\n'
 
 
-def clouds(variables, cloud):
-    """Text of a clouds.yaml with one cloud.
+def clouds(variables, *names):
+    """Text of a clouds.yaml with one cloud, by one or more names.
 
     JSON is YAML, whatever the password contains.
     """
-    names = (
+    keys = (
         'auth_url', 'username', 'password', 'user_domain_name', 'project_name',
         'project_domain_name',
     )  # fmt: skip
     values = {
-        'auth': {name: variables[f'OS_{name.upper()}'] for name in names},
+        'auth': {name: variables[f'OS_{name.upper()}'] for name in keys},
         'region_name': variables['OS_REGION_NAME'],
         'identity_api_version': 3,
     }
-    return json.dumps({'clouds': {cloud: values}}, indent=2) + '\n'
+    return (
+        json.dumps({'clouds': dict.fromkeys(names, values)}, indent=2) + '\n'
+    )

@@ -23,11 +23,6 @@ _DRIVERS = {
 _PATIENCE = 5  # seconds that memcached has to answer
 
 
-def sqlite(path):
-    """URL of an SQLite file."""
-    return f'sqlite:///{path}'
-
-
 def normalise(url, also=()):
     """The URL with its driver named and an SQLite path made absolute.
 
@@ -51,7 +46,7 @@ def normalise(url, also=()):
         raise errors.UsageError(
             'database URL: SQLite needs a file, as in sqlite:////tmp/k.db'
         )
-    return f'{sqlite(pathlib.Path(path).absolute())}{mark}{query}'
+    return f'sqlite:///{pathlib.Path(path).absolute()}{mark}{query}'
 
 
 def redacted(url):

@@ -89,7 +89,7 @@ class Cluster(server.Service):
         layout = self.layout
         with progress.stage(f'starting {layout.database} and memcached'):
             self.database = self._stack.enter_context(
-                databases.make(layout, self._folder)
+                databases.ALL[layout.database](layout, self._folder)
             )
             self.caches = [
                 self._stack.enter_context(memcached.Memcached(self._folder))

@@ -6,7 +6,6 @@ from bench import delay_proxy
 from patchset.services import galera
 from patchset.services import mariadb
 from patchset.services import postgresql
-from patchset.services import server
 
 NAME = 'keystone'
 # Until the schema is complete: on a server that lags, several appliers run the
@@ -14,10 +13,9 @@ NAME = 'keystone'
 # project that begins bootstrap. Each waits for the other forever, and the log
 # has "MDL BF-BF conflict": as in MDEV-25039, but with 10.11.19.
 _ONE_APPLIER = ('--wsrep-slave-threads=1',)
-_KINDS = {'mariadb': mariadb.MariaDB, 'postgresql': postgresql.PostgreSQL}
 
 
-class Central(server.Service):
+class _Central:
     """One server in the first region.
 
     :param layout: a :class:`patchset.cluster.layout.Layout`
@@ -25,17 +23,14 @@ class Central(server.Service):
     """
 
     def __init__(self, layout, folder):
-        super().__init__()
+        super().__init__(folder, durable=True)
         #: a :class:`patchset.services.server.Server` each
-        self.servers = [_KINDS[layout.database](folder, durable=True)]
-
-    def _start(self):
-        self._stack.enter_context(self.servers[0])
+        self.servers = [self]
 
     @property
     def proxied_ports(self):
         """Ports that nodes in other regions reach through a delay proxy."""
-        return [self.servers[0].port]
+        return [self.port]
 
     def url_of_node(self, number, reach):
         """SQLAlchemy URL for a node.
@@ -44,8 +39,7 @@ class Central(server.Service):
         :param reach: callable; takes the number of a region and a port there,
             and returns the port by which the node reaches it
         """
-        (server,) = self.servers
-        return server.url(NAME, reach(0, server.port))
+        return self.url(NAME, reach(0, self.port))
 
     def catch_up(self):
         """Do nothing: commits are visible immediately."""
@@ -54,7 +48,15 @@ class Central(server.Service):
         """Do nothing: the cluster delays the connections to it."""
 
 
-class Galera(galera.Cluster):
+class _MariaDB(_Central, mariadb.MariaDB):
+    """MariaDB in the first region."""
+
+
+class _PostgreSQL(_Central, postgresql.PostgreSQL):
+    """PostgreSQL in the first region."""
+
+
+class _Galera(galera.Cluster):
     """A server in each region, or three if there is only one region.
 
     With multiple regions, each server but the first has a network namespace,
@@ -93,7 +95,7 @@ class Galera(galera.Cluster):
         self._ports[1:] = proxies.addresses
 
     def url_of_node(self, number, reach):
-        """SQLAlchemy URL for a node; see :meth:`Central.url_of_node`."""
+        """SQLAlchemy URL for a node; see :meth:`_Central.url_of_node`."""
         server = self._layout.database_of(number)
         return self.servers[server].url(NAME, self._ports[server])
 
@@ -107,7 +109,5 @@ class Galera(galera.Cluster):
             one.query('SET GLOBAL wsrep_slave_threads = 4')
 
 
-def make(layout, folder):
-    """The database of a layout, not started."""
-    kind = Galera if layout.database == 'galera' else Central
-    return kind(layout, folder)
+#: The classes by the names in :data:`patchset.cluster.layout.DATABASES`.
+ALL = {'mariadb': _MariaDB, 'postgresql': _PostgreSQL, 'galera': _Galera}

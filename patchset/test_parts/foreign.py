@@ -132,17 +132,11 @@ def running(options):
         cloud.start(options) as keystone,
     ):
         admin = keystone.credentials
-        user = {
-            **admin,
-            'OS_USERNAME': 'demo',
-            'OS_PASSWORD': admin['OS_PASSWORD'],
-            'OS_PROJECT_NAME': 'demo',
-        }
+        user = {**admin, 'OS_USERNAME': 'demo', 'OS_PROJECT_NAME': 'demo'}
         _make_user(keystone, user)
         found = {}
         for names, account in ((_ADMINS, admin), (_USERS, user)):
-            for name in names:
-                found |= json.loads(openrc.clouds(account, name))['clouds']
+            found |= json.loads(openrc.clouds(account, *names))['clouds']
         path = folder / _CLOUDS
         path.parent.mkdir(parents=True)
         with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), 'w') as file:
