@@ -22,19 +22,21 @@ from patchset import system
 class Environment:
     """One virtual environment, made of one lock file.
 
-    :param release: release whose lock it is, such as ``2026.2``
-    :param name: name of the lock: run, test, tempest, docs or lint
+    :param release: release whose lock it is, such as ``2026.2``; empty for
+        that of the tooling, which needs no package that ``./ks`` itself does
+        not need
+    :param name: name of the lock: run, test, tempest, docs, lint or tools
     """
 
     def __init__(self, release, name):
         self.lock = paths.REQUIREMENTS / release / f'{name}.txt'
-        self.packages = name  # profile of bindep.txt
+        self.packages = [name] if release else []  # profiles of bindep.txt
         version = '{}.{}'.format(*sys.version_info)
         digest = hashlib.sha256(self.lock.read_bytes()).hexdigest()[:12]
         # A changed lock makes a new folder: the old one may be in use.
         self.path = (
             paths.BUILD / 'venv'
-        ).resolve() / f'{release}-{name}-py{version}-{digest}'
+        ).resolve() / f'{release or "ks"}-{name}-py{version}-{digest}'
         self.bin = self.path / 'bin'
         self.python = self.bin / 'python'
 
@@ -62,7 +64,8 @@ class Environment:
         return made == str(self.path) and self.python.is_file()
 
     def _make(self):
-        system.ensure(self.packages)
+        if self.packages:
+            system.ensure(*self.packages)
         lock = self.lock.relative_to(paths.ROOT)
         with progress.stage(f'installing {lock}'):
             shutil.rmtree(self.path, ignore_errors=True)

@@ -32,13 +32,16 @@ def missing(*profiles):
 
 @functools.cache  # bindep takes its second or two
 def ensure(*profiles):
-    """Install what some profiles miss, as root; say so otherwise.
+    """Install what some profiles miss, as :func:`install` does."""
+    install(missing(*profiles))
 
-    :raises patchset.errors.NotInstalled: packages are missing, and this user
-        cannot install them
+
+def install(names):
+    """Install packages, as root; say so otherwise.
+
+    :raises patchset.errors.NotInstalled: this user cannot install them
     :raises patchset.errors.Error: installing them failed
     """
-    names = missing(*profiles)
     if not names:
         return
     words = ' '.join(names)
