@@ -4,17 +4,16 @@
 
 import contextlib
 import os
-import pathlib
 import pwd
 import re
 import secrets
 import shutil
 import signal
 import socket
-import tempfile
 
 from patchset import child
 from patchset import errors
+from patchset import paths
 from patchset import stopping
 
 # Lines of a log with the reason of a failure.
@@ -126,12 +125,9 @@ class Server(Service):
         return next(user for user in self.users if user in known)
 
     def _start(self):
-        prefix = f'ks-{self.name}-'
-        with stopping.deferred():
-            folder = tempfile.mkdtemp(prefix=prefix, dir=self._parent)
-            self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        folder = paths.temporary(f'ks-{self.name}-', self._parent)
+        self.folder = self._give(self._stack.enter_context(folder))
         self._stack.callback(self._end)
-        self.folder = self._give(pathlib.Path(folder))
         self._prepare()
         if not any(self._start_on_free_port() for _ in range(ATTEMPTS)):
             raise self._error('did not start')

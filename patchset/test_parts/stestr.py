@@ -114,7 +114,7 @@ class Suite:
                 child.stop(listing)
             if listing.returncode:
                 log.write(output.encode())
-                raise self._unloaded(log)
+                raise self._unloaded()
         return set(output.split())
 
     def run(self, expression=None, *, concurrency=1, ids=(), listed=False):
@@ -164,9 +164,9 @@ class Suite:
                 times.append((test['seconds'], test['id']))
             log.write(_slowest(times).encode())
             if reader.wait():
-                raise self._unloaded(log, 'the results could not be read')
+                raise self._unloaded('the results could not be read')
             if suite.wait() and not report.failed:
-                raise self._unloaded(log)
+                raise self._unloaded()
 
     def _count(self, report):
         """How far the run is, in words."""
@@ -224,13 +224,10 @@ class Suite:
         # A new file, so that a run beside this one keeps its own.
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.log.unlink(missing_ok=True)
-        return open(self.log, 'w+b', buffering=0)
+        return open(self.log, 'wb', buffering=0)
 
-    def _unloaded(self, log, what='the tests could not be loaded'):
-        log.seek(0)
-        text = log.read().decode(errors='replace')
-        lines = [line for line in text.splitlines() if 'Error' in line]
-        reason = lines[-1].strip() if lines else 'no reason given'
+    def _unloaded(self, what='the tests could not be loaded'):
+        reason = child.last_words(self.log)
         return errors.Error(f'{self.label}: {what}: {reason}; see {self.log}')
 
 
