@@ -9,6 +9,8 @@ rate is compared with the side's own rate without writes, from a slice of the
 same round, and with stock's rate from the slice before or after it.
 """
 
+import contextlib
+
 from bench import background
 from bench import load
 from bench import population
@@ -38,7 +40,7 @@ def run(plan):
         progress.step(
             f'creating {USERS} users and {TOKENS} tokens on each side'
         )
-        clouds = testbed.for_each_side(Cloud, sides)
+        clouds = testbed.for_each_side(prepare, sides)
         for _ in range(REPEATS[plan.scale]):
             for case in plan.cases or CASES:
                 for side in sides:
@@ -46,8 +48,8 @@ def run(plan):
                 paces = (QUIET, *paces_of(case, plan))
                 for pace, side in testbed.rounds(sides, 1, paces):
                     results.measure(
-                        side, (case, pace_name(pace)), clouds[side].measure,
-                        case, pace, SECONDS[plan.scale],
+                        side, (case, pace_name(pace)), measure, side,
+                        *clouds[side], case, pace, SECONDS[plan.scale],
                     )  # fmt: skip
     return points(results)
 
@@ -72,53 +74,47 @@ def pace_name(pace):
     return pace if isinstance(pace, str) else f'{pace:g}/s'
 
 
-class Cloud:
-    """The users, projects and tokens of one side.
+def prepare(side):
+    """Create the users and tokens of a side.
 
-    :param side: a :class:`bench.testbed.Side`
+    :returns: (validations of the tokens, see :mod:`bench.load`; {case: account
+        of the user that writes, whose tokens are not validated})
     """
+    requests = population.validations(side.keystone, USERS, TOKENS)
+    writers = population.accounts(side.keystone, len(CASES))
+    return requests, dict(zip(CASES, writers, strict=True))
 
-    def __init__(self, side):
-        self._side = side
-        self._admin = side.keystone
-        self._requests = population.validations(self._admin, USERS, TOKENS)
-        # Separate users, whose tokens are not validated.
-        writers = population.accounts(self._admin, len(CASES))
-        self._writers = dict(zip(CASES, writers, strict=True))
 
-    def measure(self, case, pace, seconds) -> dict:
-        """Measure a time slice.
+def measure(side, requests, writers, case, pace, seconds) -> dict:
+    """Measure a time slice.
 
-        At a low rate it is longer, so that it contains a round of writes.
+    At a low rate it is longer, so that it contains a round of writes.
 
-        :param case: one of :data:`CASES`
-        :param pace: see :func:`paces_of`, or :data:`QUIET`
-        :returns: the result of :meth:`bench.load.Answers.measure`,
-            ``written`` (rounds per second), ``write_p50`` (milliseconds of
-            a round) and ``writer_cpu`` (CPU seconds per second)
-        """
-        load.once([self._side.url], _WARM * self._requests, CLIENTS)
-        written = background.NO_WRITES
-        clients = _DURING_LOOP if case in writes.IN_LOOP else CLIENTS
-        if pace == QUIET:
-            answers = self._validate(seconds, clients)
-        else:
-            rate = None if pace == LOOP else pace
-            if rate:
-                seconds = max(seconds, round(1 / rate))
-            make = {**writes.AT_RATE, **writes.IN_LOOP}[case]
-            write = make(self._admin, self._writers[case])
-            with background.writes(write, seconds, rate) as written:
-                answers = self._validate(seconds, clients)
-        return {
-            **answers.measure(),
-            'written': written['rate'],
-            'write_p50': written['p50'],
-            'writer_cpu': written['cpu'],
-        }
-
-    def _validate(self, seconds, clients):
-        return load.during(self._side.url, self._requests, seconds, clients)
+    :param requests: see :func:`prepare`, like ``writers``
+    :param case: one of :data:`CASES`
+    :param pace: see :func:`paces_of`, or :data:`QUIET`
+    :returns: the result of :meth:`bench.load.Answers.measure`,
+        ``written`` (rounds per second), ``write_p50`` (milliseconds of
+        a round) and ``writer_cpu`` (CPU seconds per second)
+    """
+    load.once([side.url], _WARM * requests, CLIENTS)
+    clients = _DURING_LOOP if case in writes.IN_LOOP else CLIENTS
+    writing = contextlib.nullcontext(background.NO_WRITES)
+    if pace != QUIET:
+        rate = None if pace == LOOP else pace
+        if rate:
+            seconds = max(seconds, round(1 / rate))
+        make = {**writes.AT_RATE, **writes.IN_LOOP}[case]
+        write = make(side.keystone, writers[case])
+        writing = background.writes(write, seconds, rate)
+    with writing as written:
+        answers = load.during(side.url, requests, seconds, clients)
+    return {
+        **answers.measure(),
+        'written': written['rate'],
+        'write_p50': written['p50'],
+        'writer_cpu': written['cpu'],
+    }
 
 
 #: The points as a table.
