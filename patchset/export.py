@@ -48,7 +48,13 @@ def export(tree, topics, folder, only=(), signed_by=None):
     written = []
     for topic, clone in picked(tree, topics, only, signed_by):
         path = folder / f'{len(written) + 1:04d}-{topic.name}.patch'
-        path.write_text(_format(clone))
+        path.write_text(
+            git.git(
+                clone, 'format-patch', '--stdout', '--zero-commit', '-1',
+                '--no-signature', '--no-numbered', '--full-index',
+                '--no-renames',
+            )
+        )  # fmt: skip
         written.append(path)
     return written
 
@@ -146,13 +152,6 @@ def _pick(clone, topic, commit, signed_by):
         signed_by or topic.author,
         topic.date,
     )
-
-
-def _format(clone):
-    return git.git(
-        clone, 'format-patch', '--stdout', '--zero-commit', '--no-signature',
-        '--no-numbered', '--full-index', '--no-renames', '-1',
-    )  # fmt: skip
 
 
 def settle(tree):

@@ -42,13 +42,17 @@ class Fault:
         )
 
 
-def _nothing(running, seconds):
-    time.sleep(seconds)
+def _at_once(cause):
+    """The injection of a fault that does not have to be repaired.
 
+    :param cause: callable; takes the cluster
+    """
 
-def _kill_worker(running, seconds):
-    running.nodes[-1].kill_worker()
-    time.sleep(seconds)
+    def inject(running, seconds):
+        cause(running)
+        time.sleep(seconds)
+
+    return inject
 
 
 def _kill_node(running, seconds):
@@ -86,11 +90,6 @@ def _upgrade(running, seconds):
         time.sleep(seconds)
 
 
-def _reload_balancer(running, seconds):
-    running.balancer.reload()
-    time.sleep(seconds)
-
-
 def _during(server, state):
     """The injection of a fault by which a server is in a state.
 
@@ -116,10 +115,9 @@ def _of_galera(state):
     return Fault(inject, databases=('galera',))
 
 
-def _empty_cache(running, seconds):
+def _empty_caches(running):
     for one in running.caches:
         one.flush()
-    time.sleep(seconds)
 
 
 def _restore_cache(running, seconds):
@@ -138,22 +136,21 @@ def _split_cache(running, seconds):
         time.sleep(seconds)
 
 
-def _restart_database(running, seconds):
-    running.database.servers[0].restart()
-    time.sleep(seconds)
-
-
 ALL = {
-    'nothing': Fault(_nothing),
-    'worker killed': Fault(_kill_worker),
+    'nothing': Fault(_at_once(lambda running: None)),
+    'worker killed': Fault(
+        _at_once(lambda running: running.nodes[-1].kill_worker())
+    ),
     'node killed': Fault(_kill_node),
     'node drained, killed': Fault(_drain_node),
-    'HAProxy reloaded': Fault(_reload_balancer),
+    'HAProxy reloaded': Fault(
+        _at_once(lambda running: running.balancer.reload())
+    ),
     'rolling upgrade': Fault(_upgrade, caches=('shared',)),
     'memcached killed': _of_cache('stopped', 'shared', 'per-node'),
     'one of three lost': _of_cache('stopped', 'ring'),
     'memcached paused': _of_cache('paused'),
-    'memcached emptied': Fault(_empty_cache, of_cache=True),
+    'memcached emptied': Fault(_at_once(_empty_caches), of_cache=True),
     'memcached restored': Fault(_restore_cache, of_cache=True),
     'memcached split': Fault(_split_cache, of_cache=True, caches=('ring',)),
     'Galera node killed': _of_galera('stopped'),
@@ -161,7 +158,8 @@ ALL = {
     'Galera node cut off': _of_galera('isolated'),
     'Galera node lags': _of_galera('replication_paused'),
     'database restarted': Fault(
-        _restart_database, databases=('mariadb', 'postgresql')
+        _at_once(lambda running: running.database.servers[0].restart()),
+        databases=('mariadb', 'postgresql'),
     ),
     # Last: a token that stock accepts because of them remains accepted.
     **{

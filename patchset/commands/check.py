@@ -184,13 +184,11 @@ def importable(tree, topics, python):
         for topic in topics
         for name in dependencies.modules(topic)
     ]
+    program = (
+        'import importlib, sys; [*map(importlib.import_module, sys.argv[1:])]'
+    )
     child.run(
-        [python, '-P', '-W', 'ignore', '-c', _IMPORT, *names],
+        [python, '-P', '-W', 'ignore', '-c', program, *names],
         env={'PYTHONPATH': str(tree)},
         what='importing the modules of the topics',
     )
-
-
-_IMPORT = (
-    'import importlib, sys; [*map(importlib.import_module, sys.argv[1:])]'
-)

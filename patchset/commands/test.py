@@ -151,7 +151,10 @@ def run(args):
     modules = {part: _module(part) for part in parts}
     total = results.Result()
     with memory.temporary(), progress.no_silence():
-        _need_packages(modules.values())
+        # Of all parts, before the first one starts.
+        profiles = {one for part in modules.values() for one in part.PACKAGES}
+        if profiles:
+            system.ensure(*sorted(profiles))
         for number, (part, module) in enumerate(modules.items(), 1):
             name = f'{part} ({number} of {len(modules)})'
             progress.say(f'== {name}: {module.__doc__.splitlines()[0]}')
@@ -217,13 +220,6 @@ def _database_url(url, parts):
     if url.startswith('sqlite'):
         raise errors.UsageError('--database-url requires a database server')
     return url
-
-
-def _need_packages(modules):
-    """Ensure the system packages of all parts before the first one starts."""
-    profiles = {name for module in modules for name in module.PACKAGES}
-    if profiles:
-        system.ensure(*sorted(profiles))
 
 
 def _run(part, module, chosen):

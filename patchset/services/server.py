@@ -129,8 +129,11 @@ class Server(Service):
         self.folder = self._give(self._stack.enter_context(folder))
         self._stack.callback(self._end)
         self._prepare()
-        if not any(self._start_on_free_port() for _ in range(ATTEMPTS)):
-            raise self._error('did not start')
+        for _ in range(ATTEMPTS):
+            self.port = self.fixed_port or free_port()
+            if self._start_process():
+                return
+        raise self._error('did not start')
 
     def _end(self):
         if self._process:
@@ -177,10 +180,6 @@ class Server(Service):
             yield
         finally:
             os.kill(self.pid, signal.SIGCONT)
-
-    def _start_on_free_port(self):
-        self.port = self.fixed_port or free_port()
-        return self._start_process()
 
     def _start_process(self):
         self._spawn(self._command())

@@ -177,7 +177,7 @@ def _normalize(body, key=None, is_exact=True, names=None):
         inner = 'methods' if key == 'required_auth_methods' else None
         values = [_normalize(one, inner, is_exact, names) for one in body]
         if key in _UNORDERED:
-            values.sort(key=_to_text)
+            values.sort(key=lambda one: json.dumps(one, sort_keys=True))
         if key == 'roles' and not is_exact:
             # Upstream repeats roles of a system token if implied roles form a
             # cycle. How often depends on the order of the ids, which differ
@@ -190,10 +190,6 @@ def _normalize(body, key=None, is_exact=True, names=None):
         if names is not None:
             body = _ID.sub(lambda match: names.get(match[0], 'ID'), body)
     return body
-
-
-def _to_text(value):
-    return json.dumps(value, sort_keys=True, default=str)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -38,12 +38,9 @@ def steps():
     for group, domain in names.GROUPS.items():
         steps.append(_grant(f'groups:{group}', 'projects:p4', 'r1'))
         steps.append(_grant(f'groups:{group}', f'domains:{domain}', 'r2'))
-    return steps + _callers()
-
-
-def _callers():
-    """Tokens that can validate others, in addition to that of the admin."""
+    # Tokens that can validate others, in addition to that of the admin.
     return [
+        *steps,
         _grant(f'users:{_SERVICE}', 'projects:p4', 'service'),
         Step(
             'grant_on_system', {'holder': f'users:{_READER}', 'role': 'reader'}
