@@ -133,7 +133,8 @@ class HAProxy(server.Server):
             lines = send_command(self.runtime, 'show info').splitlines()
         except errors.Error:
             return None
-        return dict(one.split(': ', 1) for one in lines if ': ' in one)['Pid']
+        found = dict(one.split(': ', 1) for one in lines if ': ' in one)
+        return found.get('Pid')
 
     def _command(self):
         self._statistics = server.free_port()
