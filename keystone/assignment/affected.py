@@ -125,7 +125,9 @@ def drop(
     """Invalidate values computed for a user, or for the members of a group."""
 
     def names() -> list[str] | None:
-        actor_ids = [user_id] if user_id else _with_members(group_id)
+        if user_id:
+            return _names_of([user_id])
+        actor_ids = _with_members(group_id) if group_id else None
         return actor_ids and _names_of(actor_ids)
 
     if user_id or group_id:

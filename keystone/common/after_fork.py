@@ -9,7 +9,7 @@ thread does not exist in the new process.
 import os
 import weakref
 
-_methods = weakref.WeakKeyDictionary()
+_methods: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 def call_now_too(method):

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import hmac
 import secrets
 import time
+from typing import Any
 
 from keystone.common import local_store
-from keystone.common import password_hashers
 import keystone.conf
 
 CONF = keystone.conf.CONF
@@ -40,15 +40,11 @@ class PasswordChecks:
             most, lambda: CONF.identity.password_check_cache_time, clock
         )
 
-    def verify(
-        self,
-        hasher: type[password_hashers.PasswordHasher],
-        password: bytes,
-        hashed: str,
-    ) -> bool:
+    def verify(self, hasher: Any, password: bytes, hashed: str) -> bool:
         """Tell whether a password matches a hash.
 
-        :param hasher: the algorithm of the hash
+        :param hasher: a
+            :class:`keystone.common.password_hashers.PasswordHasher`
         :param password: truncated to the length that the hasher supports
         :param hashed: the currently stored hash
         :raises: errors of the hasher; nothing is remembered then

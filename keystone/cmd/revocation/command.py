@@ -77,7 +77,7 @@ class Command:
     and ``run``, which takes the arguments and returns the exit code.
     """
 
-    name = None
+    name: str
     #: Exit code for invalid arguments.
     wrong_arguments = 2
     #: Exit code if the database is unreachable.
@@ -167,9 +167,9 @@ class Status(Command):
     """
 
     #: With which the status line starts.
-    title = None
+    title: str
     #: Of the names of gauges.
-    prefix = None
+    prefix: str
     # A monitoring system would interpret any other code as a state.
     wrong_arguments = no_database = failed = UNKNOWN
 

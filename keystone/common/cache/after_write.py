@@ -16,7 +16,9 @@ from typing import NamedTuple
 
 from dogpile.cache import proxy
 
-_regions = contextvars.ContextVar('regions invalidated by a write')
+_regions: contextvars.ContextVar[dict[Any, None]] = contextvars.ContextVar(
+    'regions invalidated by a write'
+)
 
 
 def invalidate(region):

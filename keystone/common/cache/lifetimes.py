@@ -10,6 +10,7 @@ where it becomes the expiry of the entry.
 
 import functools
 import math
+from typing import Any
 
 from oslo_cache import core as oslo_cache
 
@@ -40,6 +41,9 @@ class Key(str):
     """
 
     __slots__ = ('cache_time', 'source')
+
+    cache_time: Any
+    source: Any
 
     @classmethod
     def of(cls, text, cache_time, source=None):

@@ -183,7 +183,7 @@ class Proxy(proxy.ProxyBackend):
         known = request_values.get(key)
         stored, is_stored = known or (self._read(key), True)
         value = stored and regions.unpack(self._region, stored)
-        if not value:
+        if not stored or not value:
             facts.note(key, facts.MISSING, 0)
             return None
         self._note(key, stored, value.metadata, is_stored)

@@ -13,7 +13,7 @@ server that was unreachable, is replaced.
 
 import functools
 import math
-import pickle  # nosec: the format that each Keystone stores values in
+import pickle  # nosec B403
 import secrets
 import threading
 import time
@@ -275,7 +275,7 @@ def unpack(region: dogpile_region.CacheRegion, stored: bytes) -> Any:
     """The reverse of :func:`pack`; None if not a dogpile.cache value."""
     try:
         if region.deserializer is None:
-            value = pickle.loads(stored)  # nosec: as each Keystone does
+            value = pickle.loads(stored)  # nosec B301
             return value if isinstance(value, api.CachedValue) else None
         head, _, payload = stored.partition(b'|')
         return api.CachedValue(

@@ -10,7 +10,7 @@ client of the same servers: pymemcache, redis-py, or the backend itself.
 from collections.abc import Callable
 from collections.abc import Sequence
 import math
-import pickle  # nosec: the format that each Keystone stores values in
+import pickle  # nosec B403
 import threading
 import time
 from typing import Any
@@ -138,7 +138,7 @@ class Store:
             if self._is_of_bytes:
                 self._ask(self._backend.set_serialized, key, stored)
             else:
-                value = pickle.loads(stored)  # nosec
+                value = pickle.loads(stored)  # nosec B301
                 self._ask(self._backend.set, key, value)
 
     def delete(self, key: str) -> None:

@@ -110,15 +110,16 @@ class SQLPrune(Prune):
         known = sqlalchemy.bindparam(
             'ids', ids, expanding=True, literal_execute=True
         )
-        table = incremental.table()
         if connection.dialect.name == 'mysql':
             # It prefers to scan a small table, and would wait for rows being
             # inserted. The limit ends the scan before them.
+            most = sqlalchemy.bindparam('most', len(ids), literal_execute=True)
             delete = sqlalchemy.text(
-                f'DELETE FROM {table.name} WHERE id IN :ids '
-                f'ORDER BY id LIMIT {len(ids)}'
-            ).bindparams(known)
+                'DELETE FROM revocation_event WHERE id IN :ids '
+                'ORDER BY id LIMIT :most'
+            ).bindparams(known, most)
         else:
+            table = incremental.table()
             delete = table.delete().where(table.c.id.in_(known))
         return connection.execute(delete).rowcount
 

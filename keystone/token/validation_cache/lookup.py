@@ -33,7 +33,7 @@ _UNKEPT = 60
 _SHARED = 86400
 
 # Names of records and catalogs, which start differently.
-_TOKEN = 'token: '
+_SUBJECT = 'token: '
 _CATALOG = 'catalog: '
 # Flaws of a local record that a shared one may not have.
 _OUTDATED = frozenset(('changed', 'expired'))
@@ -58,7 +58,7 @@ class Wanted:
 
     def __init__(self, token: str | None, name: str = '') -> None:
         self.token = token
-        self.name = name if token is None else _TOKEN + token
+        self.name = name if token is None else _SUBJECT + token
         self.is_makeable = token is not None
 
     def locate(self, keys: sealing.Keys) -> None:

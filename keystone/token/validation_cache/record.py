@@ -176,7 +176,7 @@ def make(
         tail,
         revocation,
         model,
-        catalog and catalog.digest,
+        catalog.digest if catalog else None,
         token.project_id,
         (token.user_id, token.user['domain_id']),
     )

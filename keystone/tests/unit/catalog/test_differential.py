@@ -44,7 +44,7 @@ _URLS = (
     '%(project_id).0s',
 )
 _INTERFACES = ('public', 'internal', 'admin')
-_EXTRAS = (
+_EXTRAS: tuple[dict, ...] = (
     {},
     {'name': 'é', 'description': None},
     {'name': 'deep', 'more': {'a': [1, {'b': None}]}},

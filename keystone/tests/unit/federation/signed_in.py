@@ -8,7 +8,7 @@ from keystone.tests.unit import test_v3_federation
 class SignedInMixin(test_v3_federation.FederatedSetupMixin):
     """For a RestfulTestCase: identity providers, mappings and assertions."""
 
-    def auth_plugin_config_override(self):
+    def auth_plugin_config_override(self, methods=None, **method_classes):
         super().auth_plugin_config_override(['saml2', 'token', 'password'])
 
     def load_fixtures(self, fixtures):

@@ -12,7 +12,7 @@ from keystone.tests.unit.fernet_keys import world
 
 class KeysTestCase(unit.TestCase):
     #: where the temporary folder is, or None
-    rootdir = None
+    rootdir: str | None = None
 
     def setUp(self):
         super().setUp()

@@ -12,7 +12,7 @@ import types
 import fixtures
 
 from keystone.common import provider_api
-from keystone.server.flask.request_processing import middleware
+from keystone.server.flask.request_processing import validation_cache
 from keystone.tests.unit.assignment import trusts
 from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit import test_v3
@@ -42,8 +42,7 @@ class ValidationCacheTestCase(trusts.TrustMixin, test_v3.RestfulTestCase):
             logger.setLevel(logging.INFO)
         self.middleware = self.public_app.app
         while not isinstance(
-            self.middleware,
-            middleware.validation_cache.ValidationCacheMiddleware,
+            self.middleware, validation_cache.ValidationCacheMiddleware
         ):
             self.middleware = self.middleware.wsgi_app
         self.cache = self.middleware.cache

@@ -14,7 +14,7 @@ from keystone.tests.unit.validation_cache import world_changes
 
 PROVIDERS = provider_api.ProviderAPIs
 
-_POLICIES = (
+_POLICIES: tuple[dict[str, str], ...] = (
     {},
     {'identity:validate_token': '!'},
     {'identity:validate_token': 'rule:admin_required'},

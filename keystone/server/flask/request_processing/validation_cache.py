@@ -136,7 +136,7 @@ class ValidationCacheMiddleware:
         return self._app(asked.environ, learn)
 
 
-def _credentials(token: str) -> Any:
+def _credentials(token: str | None) -> Any:
     """The credentials of a caller, from the regular middleware.
 
     :returns: a :class:`keystone.common.context.RequestContext`; None if the
