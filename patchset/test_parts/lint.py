@@ -3,12 +3,14 @@
 """Style checks of every file in the repository.
 
 The overlay is held to the rules of the newest upstream release that it joins,
-read from that release's own source; the rest to ``ruff.toml``.
+read from that release's own source; the rest to ``ruff.toml``. The checks of
+upstream's gate, which find nothing in stock, run on the patched tree.
 """
 
 import functools
 import re
 
+from patchset import assemble
 from patchset import child
 from patchset import environment
 from patchset import paths
@@ -32,9 +34,11 @@ def run(options):
     newest = pins.load(pins.newest())
     where = environment.Environment(newest.release, 'lint').ensure()
     rules = upstream.ensure(newest)
-    return checks.run(
-        plan(sources.files(), where.bin, rules), options.expression
-    )
+    found = {
+        **plan(sources.files(), where.bin, rules),
+        **hooks(where.bin, assemble.ensure(newest)),
+    }
+    return checks.run(found, options.expression)
 
 
 def plan(files, programs, rules, root=paths.ROOT):
@@ -96,6 +100,39 @@ def _commands(programs, rules, own, overlay, shell, pages):
         ('bashate', (programs / 'bashate', '--error', 'E005,E006'), shell),
         ('doc8', (programs / 'doc8', '--quiet'), pages),
     )
+
+
+def hooks(programs, tree):
+    """The Python hooks of upstream's ``.pre-commit-config.yaml``.
+
+    :param programs: folder of the lint programs
+    :param tree: folder of the patched tree
+    :returns: {name: check}
+    """
+    scripts = [
+        path.relative_to(tree)
+        for folder in ('examples', 'httpd', 'keystone', 'tools')
+        for path in sorted((tree / folder).rglob('*.py'))
+    ]
+    commands = {
+        'ruff check': ('ruff', 'check', '--quiet'),
+        'ruff format': ('ruff', 'format', '--diff', '--quiet'),
+        'hacking': ('flake8', 'keystone'),
+        'bandit': (
+            'bandit', '--quiet', '--configfile', 'pyproject.toml',
+            '--recursive', 'keystone',
+        ),
+        'mypy': (
+            'mypy', '--ignore-missing-imports', '--scripts-are-modules',
+            '--cache-dir', '/dev/null', *scripts,
+        ),
+    }  # fmt: skip
+    return {
+        f'upstream: {name}': checks.program(
+            [programs / program, *words], cwd=tree
+        )
+        for name, (program, *words) in commands.items()
+    }
 
 
 def forms(patches, root=paths.ROOT):

@@ -2,6 +2,8 @@
 
 from patchset import environment
 from patchset import git
+from patchset import pins
+from patchset import upstream
 from patchset.test_parts import lint
 from patchset.test_parts import sources
 from patchset.tests.unit import base
@@ -64,3 +66,39 @@ class LintTestCase(base.RepositoryTestCase):
         patch.write_text('spoilt')
         name = str(patch.relative_to(self.root))
         self.assertIn('newline', self.findings()[name])
+
+
+# What each check of upstream has to refuse, in a module.
+_NEW = {
+    'upstream: ruff check': 'a = list([])\n',
+    'upstream: ruff format': 'a  = 1\n',
+    'upstream: hacking': 'import os\nimport abc\n\nprint(os, abc)\n',
+    'upstream: bandit': 'import pickle\n',
+    'upstream: mypy': "a: int = 'a'\n",
+}
+
+
+class HooksTestCase(base.RepositoryTestCase):
+    def setUp(self):
+        super().setUp()
+        newest = pins.load(pins.newest())
+        programs = environment.Environment(newest.release, 'lint').ensure().bin
+        rules = upstream.ensure(newest)
+        self.tree = self.root / 'tree'
+        for name in (
+            'pyproject.toml', 'ruff.toml', 'tox.ini',
+            'keystone/tests/hacking/checks.py',
+        ):  # fmt: skip
+            (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.tree / name).write_bytes((rules / name).read_bytes())
+        self.module = self.tree / 'keystone' / 'new.py'
+        self.module.touch()
+        self.hooks = lint.hooks(programs, self.tree)
+
+    def test_findings(self):
+        self.assertEqual(_NEW.keys(), self.hooks.keys())
+        for name, text in _NEW.items():
+            self.module.write_text('a = 1\n')
+            self.assertEqual('', self.hooks[name](), name)
+            self.module.write_text(text)
+            self.assertIn('keystone/new.py', self.hooks[name](), name)
