@@ -135,8 +135,7 @@ class QuiltTestCase(base.RepositoryTestCase):
             text = (self.patches / name).read_text()
             head, _, _diff = text.partition('\n---\n')
             for line in head.splitlines():
-                # A list in a description is indented further.
-                self.assertRegex(line, r'^(?:[A-Z][A-Za-z-]+: | {1,3})\S')
+                self.assertRegex(line, r'^(?:[A-Z][A-Za-z-]+: | )\S')
             fields = email.message_from_string(head)
             self.assertEqual(
                 {'Description', 'Author', 'Forwarded', 'Last-Update'},
