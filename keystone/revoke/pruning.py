@@ -3,16 +3,19 @@
 """Automatic pruning after revocations."""
 
 import collections
+import math
+import time
 
 from oslo_log import log
 
+from keystone.common import cache
 from keystone.common.cache import counters
+from keystone.common.cache import shared
 import keystone.conf
 from keystone.revoke.backends import base
 from keystone.revoke.backends import db_errors
 from keystone.revoke.backends import prune
 from keystone.revoke import background
-from keystone.revoke import interval_lock
 
 CONF = keystone.conf.CONF
 LOG = log.getLogger(__name__)
@@ -21,8 +24,12 @@ LOG = log.getLogger(__name__)
 # most expensive, this takes a sixth of the time of DELETE /v3/auth/tokens.
 BATCH = 50
 
-# Name of the interval lock, and in the counters.
+# Name in the counters, and key in the cache.
 _NAME = 'revocation_prune'
+_KEY = f'keystone.{_NAME}'
+
+# Seconds. Memcached interprets a longer time as a date.
+_LONGEST = 30 * 24 * 60 * 60
 
 
 class AfterRevocation:
@@ -32,10 +39,13 @@ class AfterRevocation:
     separate transaction. Errors do not affect the caller, whose revocation is
     already committed. The caller does not wait either: with a distant
     database, this takes longer than the revocation.
+
+    :param clock: callable, returns monotonic seconds
     """
 
-    def __init__(self):
-        self._lock = interval_lock.IntervalLock(_NAME)
+    def __init__(self, clock=time.monotonic):
+        self._clock = clock
+        self._next = -math.inf
         self._since = None
         #: the thread of the last batch, or None
         self.thread = None
@@ -51,11 +61,27 @@ class AfterRevocation:
         if (
             interval
             and isinstance(driver, prune.Prune)
-            and self._lock.acquire(interval)
+            and self.is_due(interval)
         ):
             self.thread = background.start(self._try, driver)
             if self.thread is None:
                 self._try(driver)
+
+    def is_due(self, interval):
+        """Whether it is this process's turn, at most once per interval.
+
+        If processes share a cache, one of them sets a key there that expires
+        with the interval, in seconds. Without a shared cache, or while it
+        fails, each has its own turns.
+        """
+        now = self._clock()
+        if now < self._next:
+            return False
+        self._next = now + interval
+        if _is_first(interval):
+            return True
+        counters.count(_NAME, 'skipped')
+        return False
 
     def _try(self, driver):
         with counters.counting():
@@ -83,3 +109,23 @@ class AfterRevocation:
     def _count(self, what, number=1):
         self.counts[what] += number
         counters.count(_NAME, what, number)
+
+
+def _is_first(interval):
+    if not CONF.cache.enabled:
+        return True
+    seconds = min(interval, _LONGEST)
+    try:
+        backend = cache.CACHE_INVALIDATION_REGION.actual_backend
+        if CONF.cache.backend in shared.MEMCACHED:
+            # The key is also missing if the server is down.
+            return (
+                bool(backend.client.add(_KEY, 'taken', seconds))
+                or backend.client.get(_KEY) is None
+            )
+        if CONF.cache.backend in shared.REDIS:
+            take = backend.writer_client.set
+            return bool(take(_KEY, 'taken', nx=True, ex=seconds))
+    except Exception as error:
+        LOG.debug('Failed to acquire %s: %s', _KEY, error)
+    return True

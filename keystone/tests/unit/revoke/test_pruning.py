@@ -14,7 +14,6 @@ from keystone.common import sql
 from keystone.models import revoke_model
 from keystone.revoke.backends import base as backends
 from keystone.revoke.backends import sql as revoke_sql
-from keystone.revoke import interval_lock
 from keystone.revoke import pruning
 from keystone.tests.unit.revoke import base
 from keystone.tests.unit.revoke import prune_base
@@ -35,9 +34,7 @@ class AfterRevocationTests(prune_base.PruneTestCase):
     def worker(self):
         """The pruning of one more process that shares no cache."""
         self.config(group='cache', enabled=False)
-        worker = pruning.AfterRevocation()
-        worker._lock = interval_lock.IntervalLock('test', clock=self.clock)
-        return worker
+        return pruning.AfterRevocation(self.clock)
 
     def test_one_batch_in_an_interval(self):
         self.expired(pruning.BATCH + 20)

@@ -7,7 +7,6 @@ import sqlalchemy
 
 from keystone.models import revoke_model
 from keystone.revoke.backends import base as backends
-from keystone.revoke import interval_lock
 from keystone.revoke import pruning
 from keystone.tests.unit.revoke import replica_base
 
@@ -70,8 +69,7 @@ class PruneWorkTests(replica_base.ReplicaTestCase):
     def test_1000_revocations_in_an_interval_prune_once(self):
         self.config(group='cache', enabled=False)
         self.fill(20_000)
-        worker = pruning.AfterRevocation()
-        worker._lock = interval_lock.IntervalLock('test', clock=self.clock)
+        worker = pruning.AfterRevocation(self.clock)
 
         for _ in range(1000):
             worker.run(self.driver)

@@ -4,7 +4,7 @@ import fixtures
 
 from keystone.common import cache
 from keystone.common.cache import counters
-from keystone.revoke import interval_lock
+from keystone.revoke import pruning
 from keystone.tests.unit.revoke import replica_base
 
 
@@ -66,8 +66,8 @@ class Region:
         self.actual_backend = Backend(client)
 
 
-class IntervalLockTests(replica_base.ReplicaTestCase):
-    """Which process may."""
+class TurnsTests(replica_base.ReplicaTestCase):
+    """Which process deletes expired events."""
 
     def share(self, backend, client):
         self.config(group='cache', enabled=True, backend=backend)
@@ -79,34 +79,33 @@ class IntervalLockTests(replica_base.ReplicaTestCase):
         )
         return client
 
-    def locks(self, number=3):
-        return [
-            interval_lock.IntervalLock('test', clock=self.clock)
-            for _ in range(number)
-        ]
+    def workers(self):
+        return [pruning.AfterRevocation(self.clock) for _ in range(3)]
 
-    def acquired(self, locks, interval=10):
-        return [lock.acquire(interval) for lock in locks]
+    def turns(self, workers):
+        return [worker.is_due(10) for worker in workers]
 
     def assertOneOfThree(self, client):
-        locks = self.locks()
+        workers = self.workers()
 
-        self.assertEqual([True, False, False], self.acquired(locks))
-        self.assertEqual([False, False, False], self.acquired(locks))
-        self.assertEqual({'keystone.test': ('taken', 10)}, client.keys)
+        self.assertEqual([True, False, False], self.turns(workers))
+        self.assertEqual([False, False, False], self.turns(workers))
+        self.assertEqual(
+            {'keystone.revocation_prune': ('taken', 10)}, client.keys
+        )
 
         # The cache forgets the key by itself.
         client.keys.clear()
         self.clock.tick(10)
-        self.assertEqual([True, False, False], self.acquired(locks))
+        self.assertEqual([True, False, False], self.turns(workers))
 
     def assertEachForItself(self):
-        locks = self.locks()
+        workers = self.workers()
 
-        self.assertEqual([True, True, True], self.acquired(locks))
-        self.assertEqual([False, False, False], self.acquired(locks))
+        self.assertEqual([True, True, True], self.turns(workers))
+        self.assertEqual([False, False, False], self.turns(workers))
         self.clock.tick(10)
-        self.assertEqual([True, True, True], self.acquired(locks))
+        self.assertEqual([True, True, True], self.turns(workers))
 
     def test_memcached(self):
         for backend in ('dogpile.cache.memcached', 'oslo_cache.memcache_pool'):
@@ -116,14 +115,14 @@ class IntervalLockTests(replica_base.ReplicaTestCase):
     def test_counter_of_a_request(self):
         self.addCleanup(counters.end)
         self.share('dogpile.cache.redis', RedisClient())
-        locks = self.locks()
+        workers = self.workers()
         counters.begin()
 
-        self.acquired(locks)
+        self.turns(workers)
         # Not due again.
-        self.acquired(locks)
+        self.turns(workers)
 
-        self.assertEqual({('test', 'skipped'): 2}, counters.end())
+        self.assertEqual({('revocation_prune', 'skipped'): 2}, counters.end())
 
     def test_redis(self):
         client = self.share('dogpile.cache.redis', RedisClient())
@@ -154,9 +153,8 @@ class IntervalLockTests(replica_base.ReplicaTestCase):
 
     def test_an_interval_that_memcached_would_take_for_a_date(self):
         client = self.share('dogpile.cache.memcached', MemcachedClient())
-        (one,) = self.locks(1)
 
-        self.assertTrue(one.acquire(10**9))
+        self.assertTrue(self.workers()[0].is_due(10**9))
 
         ((_value, seconds),) = client.keys.values()
         self.assertEqual(30 * 24 * 60 * 60, seconds)
