@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import datetime
 import math
 import signal
-import sys
 
 from oslo_utils import timeutils
 
 from keystone.cmd.revocation import batches
 from keystone.cmd.revocation import command
-from keystone.cmd.revocation import progress
 from keystone.revoke.backends import base
 from keystone.revoke.backends import db_errors
 
@@ -18,6 +17,9 @@ _FORCE = '--let-revoked-tokens-become-valid-again'
 # tell whether any events were deleted.
 _WRONG_DATE = 4
 _GIVEN_UP = 5
+
+# Seconds between two lines about the progress.
+_PAUSE = 10
 
 
 class RevocationPrune(command.Command):
@@ -106,7 +108,7 @@ class RevocationPrune(command.Command):
             options.max_time,
             options.sleep,
         )
-        self._delete(run, progress.Progress(sys.stdout, most), options)
+        self._delete(run, most, options)
         print(self._summary(run))
         if run.reason == batches.GIVEN_UP:
             return _GIVEN_UP
@@ -148,7 +150,7 @@ class RevocationPrune(command.Command):
             return options.max_rows
         return math.inf if options.until_complete else options.batch_size
 
-    def _delete(self, run, told, options):
+    def _delete(self, run, most, options):
         def interrupt(number, _frame):
             run.interrupt()
             # A second signal terminates the process immediately.
@@ -158,11 +160,14 @@ class RevocationPrune(command.Command):
             number: signal.signal(number, interrupt)
             for number in (signal.SIGINT, signal.SIGTERM)
         }
+        told = 0
         try:
             for batch in run:
-                told.update(run.deleted)
                 if options.verbose:
-                    told.note(self._line(batch))
+                    print(self._line(batch), flush=True)
+                if run.seconds >= told + _PAUSE:
+                    told = run.seconds
+                    print(self._progress(run, most), flush=True)
         except command.DATABASE_ERRORS as error:
             raise command.Stop(
                 self.failed,
@@ -170,7 +175,6 @@ class RevocationPrune(command.Command):
                 f'{db_errors.first_line(error)}',
             ) from None
         finally:
-            told.end()
             for number, handler in usual.items():
                 signal.signal(number, handler)
 
@@ -183,6 +187,16 @@ class RevocationPrune(command.Command):
             f'Deleted {batch.deleted:,} events, recorded up to '
             f'{command.moment(batch.last)}.'
         )
+
+    def _progress(self, run, most):
+        # Other processes may delete too, and more events may expire.
+        done = min(run.deleted, most)
+        words = f'{done:,} of {most:,}'
+        if done:
+            rate = done / run.seconds
+            left = datetime.timedelta(seconds=round((most - done) / rate))
+            words += f', {rate:,.0f}/s, {left} left'
+        return words
 
     def _summary(self, run):
         words = (

@@ -2,7 +2,9 @@
 
 import os
 import signal
+import types
 
+from keystone.cmd.revocation import prune
 from keystone.revoke.backends import sql as revoke_sql
 from keystone.tests.unit.revoke import command_base
 from keystone.tests.unit.revoke import prune_base
@@ -137,6 +139,27 @@ class RevocationPruneTests(command_base.CommandTestCase):
             lines[:-1],
         )
 
+    def test_progress(self):
+        self.expired(7)
+        self.patch(prune, '_PAUSE', 0)
+
+        _code, out, _err = self.prune('--until-complete', '--batch-size', '5')
+
+        lines = [line.split(',')[0] for line in out.splitlines()]
+        self.assertEqual(['5 of 7', '7 of 7', '7 of 7'], lines[:-1])
+
+    def test_time_left(self):
+        for deleted, most, words in (
+            (0, 1000, '0 of 1,000'),
+            (90, 1000, '90 of 1,000, 9/s, 0:01:41 left'),
+            # Others have expired in the meantime.
+            (7, 5, '5 of 5, 0/s, 0:00:00 left'),
+            (7, 0, '0 of 0'),
+        ):
+            run = types.SimpleNamespace(deleted=deleted, seconds=10)
+            progress = prune.RevocationPrune()._progress(run, most)
+            self.assertEqual(words, progress)
+
     def test_nonsense(self):
         self.expired(3)
         self.live(3)
@@ -177,13 +200,13 @@ class RevocationPruneTests(command_base.CommandTestCase):
         prune_events = revoke_sql.Revoke.prune_events
         calls = []
 
-        def prune(*args):
+        def interrupted(*args):
             calls.append(args)
             if len(calls) > number:
                 act()
             return prune_events(*args)
 
-        self.patch(revoke_sql.Revoke, 'prune_events', prune)
+        self.patch(revoke_sql.Revoke, 'prune_events', interrupted)
 
     def test_the_database_fails_in_between(self):
         self.expired(7)
