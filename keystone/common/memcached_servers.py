@@ -25,6 +25,9 @@ _rendezvous = importutils.try_import('pymemcache.client.rendezvous')
 # Seconds. Memcached interprets a longer time as a date.
 _LONGEST = 30 * 24 * 60 * 60
 
+# Bytes received at once.
+_BUFFER = 65536
+
 # Flags of a value, the same for all clients of dogpile.cache.
 _PICKLED = 1
 _COMPRESSED = 8
@@ -102,23 +105,30 @@ def _get_many(connection: Any, keys: Sequence[str]) -> dict[str, bytes]:
     if len(words) != len(keys) + 1 or words != command.split(' '):
         raise _exceptions.MemcacheIllegalInputError('a space in a key')
     connection.sock.sendall(f'{command}\r\n'.encode())
-    found = {}
-    with connection.sock.makefile('rb') as response:
-        for line in iter(response.readline, b'END\r\n'):
+    found: dict[str, bytes] = {}
+    response, start = b'', 0
+    while True:
+        end = response.find(b'\r\n', start)
+        if end >= 0:
+            line = response[start:end]
+            if line == b'END':
+                return found
             if not line.startswith(b'VALUE '):
                 raise _error(line)
             _, key, flags, size = line.split()
-            value = response.read(int(size) + 2)[:-2]
-            if len(value) != int(size):
-                raise _exceptions.MemcacheUnexpectedCloseError()
-            found[key.decode()] = _unpacked(value, int(flags))
-    return found
+            value = slice(end + 2, end + 2 + int(size))
+            if value.stop + 2 <= len(response):
+                found[key.decode()] = _unpacked(response[value], int(flags))
+                start = value.stop + 2
+                continue
+        received = connection.sock.recv(_BUFFER)
+        if not received:
+            raise _exceptions.MemcacheUnexpectedCloseError()
+        response, start = response[start:] + received, 0
 
 
 def _error(line: bytes) -> Exception:
-    """The error in a response, or that the connection was closed."""
-    if not line:
-        return _exceptions.MemcacheUnexpectedCloseError()
+    """The error in a response."""
     kind = _exceptions.MemcacheUnknownError
     if b'ERROR' in line:
         kind = _exceptions.MemcacheServerError

@@ -70,8 +70,8 @@ class HitWorkTests(base.ValidationCacheTestCase):
         # Each request finds the caller's record and the token's.
         self.assertEqual(before + 4, self.cache.counts['hit'])
         self.assertLess(5, inside)
-        self.assertLessEqual(inside, 155)
-        self.assertLessEqual(everywhere, 300)
+        self.assertLessEqual(inside, 150)
+        self.assertLessEqual(everywhere, 270)
 
     def statements(self):
         """A list that receives each SQL statement."""
