@@ -9,7 +9,7 @@ derived key. Both keys also depend on the options that records depend on, since
 processes may be restarted with other ones.
 """
 
-import contextlib
+from collections.abc import Iterable
 import hashlib
 import os
 import secrets
@@ -76,27 +76,32 @@ class Sealer:
     """Provides the keys that records are sealed with."""
 
     def __init__(self) -> None:
-        self._known: tuple = (None, None)
+        # The paths of directories and files, their state, and the keys.
+        self._known: tuple = ((), None, None)
 
     def read(self) -> Keys | None:
         """The current keys: the same object while they are unchanged.
 
         :returns: None if the keys of the token provider are unknown
         """
-        # Before the keys, which may then be newer but never older.
-        state = _state_of_files()
-        if state != self._known[0]:
-            try:
-                found = sorted(_secrets())
-            except OSError:
-                # A rotation may remove a key meanwhile.
-                return None
-            secret = b''.join(hashlib.sha256(one).digest() for one in found)
-            keys = secret and Keys(
+        paths, state, keys = self._known
+        if _state_of(paths) == state:
+            return keys
+        try:
+            # Before the keys, which may then be newer but never older.
+            paths, state = _listed()
+            found = sorted(_secrets())
+        except OSError:
+            # A rotation may remove a key meanwhile.
+            return None
+        secret = b''.join(hashlib.sha256(one).digest() for one in found)
+        keys = None
+        if secret:
+            keys = Keys(
                 aead.AESGCM(_derive(secret, 'seal')), _derive(secret, 'names')
             )
-            self._known = state, keys or None
-        return self._known[1]
+        self._known = paths, state, keys
+        return keys
 
 
 def name(keys: Keys, text: str) -> str:
@@ -138,25 +143,37 @@ def _folders() -> list[str]:
     return []
 
 
-def _state_of_files() -> tuple:
-    """A value that changes when a key is added, removed or replaced."""
-    found: list = [CONF.token.provider]
-    for folder in _folders():
-        found.append(folder)
-        with contextlib.suppress(OSError):
-            names = sorted(os.listdir(folder))
-            found += [_state_of(f'{folder}/{name}') for name in names]
-    return tuple(found)
+def _listed() -> tuple[list[str], list[tuple | None]]:
+    """The directories of the keys and what is in them, with their state.
+
+    A key that is removed or replaced always changes the state. One that is
+    only added may not, within the resolution of the file system's clock; then,
+    this process does not find the records of others until the next change.
+    """
+    folders = _folders()
+    state = _state_of(folders)
+    files = [
+        os.path.join(folder, name)
+        for folder, of_folder in zip(folders, state)
+        if of_folder
+        for name in os.listdir(folder)
+    ]
+    return folders + files, state + _state_of(files)
 
 
-def _state_of(path: str) -> tuple:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return (path,)
-    # The others can be kept when a file is replaced.
-    changed = found.st_ctime_ns
-    return path, found.st_ino, found.st_size, found.st_mtime_ns, changed
+def _state_of(paths: Iterable[str]) -> list[tuple | None]:
+    """Values that change when a file or directory is changed or replaced."""
+    state: list = []
+    for path in paths:
+        try:
+            found = os.stat(path)
+        except OSError:
+            state.append(None)
+            continue
+        # The others can be kept when a file is replaced.
+        changed = found.st_ctime_ns
+        state.append((found.st_ino, found.st_size, found.st_mtime_ns, changed))
+    return state
 
 
 def _secrets() -> list[bytes]:
