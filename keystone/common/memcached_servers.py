@@ -117,6 +117,8 @@ def _get_many(connection: Any, keys: Sequence[str]) -> dict[str, bytes]:
                 raise _error(line)
             _, key, flags, size = line.split()
             value = slice(end + 2, end + 2 + int(size))
+            if value.stop < value.start:
+                raise _error(line)
             if value.stop + 2 <= len(response):
                 found[key.decode()] = _unpacked(response[value], int(flags))
                 start = value.stop + 2

@@ -136,7 +136,13 @@ class ReadTests(base.CacheTestCase):
             self.assertEqual([b'a'], self.store.get_many(['key']))
 
     def test_unknown(self):
-        for answer in (b'VALUE key\r\n', b'VALUE key 1 -4\r\n', b'HD\r\n'):
+        for answer in (
+            b'VALUE key\r\n',
+            b'VALUE key 1 -4\r\n',
+            # The next value would begin where this one does.
+            b'VALUE key 1 -19\r\n',
+            b'HD\r\n',
+        ):
             self.server.reads = answer
             self.assertRaises(stores.Unavailable, self.store.get_many, ['key'])
             # Not a failure that has passed: the server is bypassed.
