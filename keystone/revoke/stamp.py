@@ -14,7 +14,6 @@ import datetime
 
 from oslo_log import log
 
-from keystone.common.cache import id_tag
 from keystone.common.cache import shared
 
 LOG = log.getLogger(__name__)
@@ -66,7 +65,7 @@ class SharedStamp:
         if not isinstance(stamp, bytes):
             return None
         try:
-            row_id, seconds = map(int, id_tag.read(stamp).split(b':'))
+            row_id, seconds = map(int, shared.tag_of(stamp).split(b':'))
         except (ValueError, OverflowError):
             # Written by an unpatched Keystone, or by a reader on a miss.
             return None
@@ -79,4 +78,4 @@ class SharedStamp:
         """
         if self.is_shared:
             seconds = calendar.timegm(row.revoked_at.timetuple())
-            id_tag.put(self._manager, b'%d:%d' % (row.id, seconds))
+            shared.put_tag(self._manager, b'%d:%d' % (row.id, seconds))

@@ -31,10 +31,10 @@ from oslo_log import log
 
 from keystone.common.cache import counters
 from keystone.common.cache import facts
-from keystone.common.cache import id_tag
 from keystone.common.cache import lifetimes
 from keystone.common.cache import regions
 from keystone.common.cache import request_values
+from keystone.common.cache import shared
 from keystone.common.cache import stores
 
 LOG = log.getLogger(__name__)
@@ -75,7 +75,7 @@ class Manager:
 
     def invalidate_region(self) -> bytes:
         """Give the region a new id, and return it."""
-        region_id = self._invalidate(self.name, id_tag.of(self))
+        region_id = self._invalidate(self.name, shared.next_tag(self))
         for name in _ALONG.get(self.name, ()):
             self._invalidate(name)
         return region_id

@@ -29,8 +29,8 @@ from oslo_serialization import jsonutils
 from keystone.common import after_fork
 from keystone.common.cache import counters
 from keystone.common.cache import facts
-from keystone.common.cache import id_tag
 from keystone.common.cache import request_values
+from keystone.common.cache import shared
 from keystone.common.cache import stores
 
 LOG = log.getLogger(__name__)
@@ -53,12 +53,12 @@ def base_of(region_id: bytes) -> bytes:
     the region id, since stock nodes rely on that. The base id is then kept in
     the tag.
     """
-    note = id_tag.read(region_id)
+    note = shared.tag_of(region_id)
     return note[1:] if note.startswith(_BASE) else region_id
 
 
 def _new_id(note: bytes = b'') -> bytes:
-    return secrets.token_bytes(id_tag.RANDOM) + note
+    return secrets.token_bytes(shared.RANDOM) + note
 
 
 class Ids:
@@ -223,7 +223,7 @@ class Ids:
                 return True
             # Each attempt writes another id. A failed one may have stored its
             # id, and others values under it, before that was replaced.
-            owed = self._owed[key] = _new_id(id_tag.read(region_id))
+            owed = self._owed[key] = _new_id(shared.tag_of(region_id))
         if not self._put(key, region_id):
             return False
         with self._lock:

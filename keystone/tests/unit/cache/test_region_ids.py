@@ -6,7 +6,6 @@ import uuid
 from oslo_cache import core as oslo_cache
 
 from keystone.common.cache import core
-from keystone.common.cache import id_tag
 from keystone.common.cache import shared
 from keystone.tests import unit
 
@@ -21,31 +20,31 @@ class RegionIdTests(unit.BaseTestCase):
         self.other = core.RegionInvalidationManager(ids, f'{name} too')
 
     def test_ids_have_no_note_by_default(self):
-        self.assertEqual(b'', id_tag.read(self.manager.region_id))
+        self.assertEqual(b'', shared.tag_of(self.manager.region_id))
 
     def test_note_is_read_with_the_next_id(self):
         first = self.manager.region_id
-        id_tag.put(self.manager, b'42')
+        shared.put_tag(self.manager, b'42')
 
         self.manager.invalidate_region()
 
         self.assertNotEqual(first, self.manager.region_id)
-        self.assertEqual(b'42', id_tag.read(self.manager.region_id))
-        self.assertEqual(b'', id_tag.read(self.other.region_id))
+        self.assertEqual(b'42', shared.tag_of(self.manager.region_id))
+        self.assertEqual(b'', shared.tag_of(self.other.region_id))
 
     def test_ids_stay_random(self):
-        id_tag.put(self.manager, b'42')
+        shared.put_tag(self.manager, b'42')
         ids = {self.manager.invalidate_region() for _ in range(9)}
         self.assertEqual(9, len(ids))
 
     def test_other_threads_append_no_note(self):
-        id_tag.put(self.manager, b'42')
+        shared.put_tag(self.manager, b'42')
 
         thread = threading.Thread(target=self.manager.invalidate_region)
         thread.start()
         thread.join()
 
-        self.assertEqual(b'', id_tag.read(self.manager.region_id))
+        self.assertEqual(b'', shared.tag_of(self.manager.region_id))
 
 
 class SharedTests(unit.TestCase):
