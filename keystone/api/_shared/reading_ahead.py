@@ -22,8 +22,8 @@ import flask
 
 from keystone.common import cache
 from keystone.common.cache import counters
+from keystone.common.cache import facts
 from keystone.common.cache import regions
-from keystone.common.cache import request_values
 from keystone.common.cache import shared
 from keystone.common.cache import stores
 from keystone.common import local_store
@@ -66,7 +66,7 @@ class ReadAhead:
             name.encode(), key=self._secret, digest_size=20
         ).digest()
         keys = self._keys.get(digest, ())
-        with request_values.reading_ahead(), request_values.noting() as asked:
+        with facts.reading_ahead(), facts.recording_keys() as asked:
             if keys:
                 self._read(keys)
             yield
@@ -86,7 +86,7 @@ class ReadAhead:
         store = regions.ids_of(cache.CACHE_INVALIDATION_REGION).store
         counters.count(CACHE, counters.ROUND_TRIPS)
         with contextlib.suppress(stores.Unavailable):
-            request_values.offer(dict(zip(keys, store.get_many(keys))))
+            facts.offer(dict(zip(keys, store.get_many(keys))))
 
 
 #: The keys recorded by this process.

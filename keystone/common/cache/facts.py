@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Facts that a result was computed from, to check whether they changed.
+"""What a computation, and the current request, has read through the cache.
 
 A *fact* is a value that was read through the cache. During a computation, a
 :class:`Trace` records each fact with the fingerprint of its stored bytes.
@@ -8,6 +8,10 @@ Invariant: a fact is read before it is used, and compared afterwards; while all
 fingerprints are unchanged, the same computation would read the same values.
 Values read to compute a fact belong to that fact alone. Changes of data read
 past the cache go unnoticed, so a trace with such a read is not reusable.
+
+A request keeps the values that it has read. Values read ahead, in one round
+trip, are only available within a block that follows immediately, since they
+would be stale later in a long request.
 """
 
 from collections.abc import Iterator
@@ -23,6 +27,8 @@ from typing import NamedTuple
 import sqlalchemy
 from sqlalchemy import event
 
+from keystone.common.cache import request_local
+
 _FINGERPRINT = 16  # bytes
 
 #: Fingerprint of a fact that is not stored and cannot be compared.
@@ -31,8 +37,16 @@ MISSING = b''
 #: Prefix of the key of a fact that is a region id.
 ID = '#'
 
+_VALUES = request_local.PREFIX + 'values'
+
 _trace: contextvars.ContextVar[Any] = contextvars.ContextVar(
     'trace', default=None
+)
+_ahead: contextvars.ContextVar[Any] = contextvars.ContextVar(
+    'read ahead', default=None
+)
+_asked: contextvars.ContextVar[Any] = contextvars.ContextVar(
+    'asked for', default=None
 )
 
 
@@ -182,3 +196,80 @@ def note_uncached(*_args: Any) -> None:
     # What is read to compute a fact belongs to that fact.
     if trace is not None and not trace._depth and trace.flaw is None:
         trace.flaw = 'database'
+
+
+# The values that the current request has read, by key.
+
+
+def known(key: str) -> Any:
+    """A value that was read; None otherwise, or without a request."""
+    context = request_local.current()
+    return None if context is None else _values(context).get(key)
+
+
+def keep(key: str, value: Any) -> None:
+    """Keep a value until the request ends."""
+    context = request_local.current()
+    if context is not None:
+        _values(context)[key] = value
+
+
+@contextlib.contextmanager
+def recording_keys() -> Iterator[dict[str, bool]]:
+    """Record the keys read in the block.
+
+    :returns: context manager of a dict that is filled meanwhile: for each
+        key, whether its value had been read ahead
+    """
+    asked: dict[str, bool] = {}
+    reset = _asked.set(asked)
+    try:
+        yield asked
+    finally:
+        _asked.reset(reset)
+
+
+@contextlib.contextmanager
+def reading_ahead() -> Iterator[None]:
+    """Make the values offered in the block available until its end."""
+    reset = _ahead.set({})
+    try:
+        yield
+    finally:
+        _ahead.reset(reset)
+
+
+def offer(found: dict[str, bytes | None]) -> None:
+    """Make values that were just read available, within such a block.
+
+    :param found: stored values by key
+    """
+    ahead = _ahead.get()
+    if ahead is not None:
+        ahead.update(found)
+
+
+def take(key: str) -> bytes | None:
+    """A value read ahead, once; None if it must be read."""
+    found = _pop(key)
+    asked = _asked.get()
+    if asked is not None:
+        asked.setdefault(key, found is not None)
+    return found
+
+
+def _pop(key: str) -> bytes | None:
+    ahead = _ahead.get()
+    return None if ahead is None else ahead.pop(key, None)
+
+
+def forget(key: str) -> None:
+    """Have the request read it again."""
+    _pop(key)
+    context = request_local.current()
+    if context is not None:
+        _values(context).pop(key, None)
+
+
+def _values(context: Any) -> dict[str, Any]:
+    return vars(context).setdefault(_VALUES, {})

@@ -33,7 +33,6 @@ from keystone.common.cache import counters
 from keystone.common.cache import facts
 from keystone.common.cache import lifetimes
 from keystone.common.cache import regions
-from keystone.common.cache import request_values
 from keystone.common.cache import shared
 from keystone.common.cache import stores
 
@@ -151,9 +150,9 @@ class Proxy(proxy.ProxyBackend):
         if isinstance(key, lifetimes.Key) and key.source:
             # Other processes may use another id of the region since the
             # request has read it.
-            request_values.drop(ids.key(name))
+            facts.forget(ids.key(name))
             key = self._region.key_mangler(key.source)
-        request_values.drop(key)
+        facts.forget(key)
         counters.count(self._region.name, counters.ROUND_TRIPS)
         is_deleted = False
         with contextlib.suppress(stores.Unavailable):
@@ -180,7 +179,7 @@ class Proxy(proxy.ProxyBackend):
         :returns: the value as stored, and as an object; None on a miss
         """
         counters.count(self._region.name, counters.LOOKUPS)
-        known = request_values.get(key)
+        known = facts.known(key)
         stored, is_stored = known or (self._read(key), True)
         value = stored and regions.unpack(self._region, stored)
         if not stored or not value:
@@ -193,7 +192,7 @@ class Proxy(proxy.ProxyBackend):
         self, key: str, stored: bytes, metadata: Mapping, is_stored: bool
     ) -> None:
         """Keep a value for the request, and record it as a fact."""
-        request_values.put(key, (stored, is_stored))
+        facts.keep(key, (stored, is_stored))
         if is_stored:
             fingerprint = facts.fingerprint(stored)
             facts.note(key, fingerprint, self._until(key, metadata))
@@ -207,7 +206,7 @@ class Proxy(proxy.ProxyBackend):
             self._held()[key] = None
             return None
         try:
-            stored = request_values.take(key)
+            stored = facts.take(key)
             if stored is None:
                 counters.count(self._region.name, counters.ROUND_TRIPS)
                 (stored,) = self._store.get_many([key])

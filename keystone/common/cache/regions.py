@@ -29,7 +29,6 @@ from oslo_serialization import jsonutils
 from keystone.common import after_fork
 from keystone.common.cache import counters
 from keystone.common.cache import facts
-from keystone.common.cache import request_values
 from keystone.common.cache import shared
 from keystone.common.cache import stores
 
@@ -94,10 +93,10 @@ class Ids:
         :returns: the id; a private one if the cache fails
         """
         key = self.key(name)
-        known = request_values.get(key)
+        known = facts.known(key)
         if known is None:
             known = self._read(key, seconds)
-            request_values.put(key, known)
+            facts.keep(key, known)
         region_id, is_stored = known
         if not seconds:  # a region; parts are as many as users
             vars(self._known)[name] = is_stored
@@ -142,7 +141,7 @@ class Ids:
         is_possible = self.store.makes_leases
         try:
             for _ in range(10 if is_possible else 0):
-                request_values.drop(key)
+                facts.forget(key)
                 stored, value = self._look(key)
                 if value is None:
                     # The previous id is unknown.
@@ -195,7 +194,7 @@ class Ids:
 
     def _read(self, key: str, seconds: int) -> tuple[bytes, bool]:
         """Read or create an id; also return whether it is in the cache."""
-        value = self._current(key, request_values.take(key))
+        value = self._current(key, facts.take(key))
         if value is not None:
             return value.payload, True
         try:
@@ -243,7 +242,7 @@ class Ids:
             self._current(key, stored)
         except stores.Unavailable:
             is_stored = False
-        request_values.put(key, (region_id, is_stored))
+        facts.keep(key, (region_id, is_stored))
         return is_stored
 
     def _packed(self, region_id: bytes, after: float = 0) -> bytes:

@@ -15,7 +15,6 @@ from typing import Any
 from keystone.catalog import answer_text
 from keystone.common.cache import counters
 from keystone.common.cache import facts
-from keystone.common.cache import request_values
 from keystone.common.cache import stores
 from keystone.common import provider_api
 from keystone.common import rendered_token
@@ -118,10 +117,7 @@ class Records(lookup.Lookup):
                 # The error message may contain the token.
                 LOG.debug('Failed to record token: %s', type(error).__name__)
 
-        with (
-            request_values.reading_ahead(),
-            facts.tracing(is_of_issue) as trace,
-        ):
+        with facts.reading_ahead(), facts.tracing(is_of_issue) as trace:
             yield keep
 
     def _keep(
@@ -197,7 +193,7 @@ def verified_records() -> Iterator[None]:
     """Make verified records available to the request."""
     reset = _verified.set({})
     try:
-        with request_values.reading_ahead():
+        with facts.reading_ahead():
             yield
     finally:
         _verified.reset(reset)

@@ -16,7 +16,6 @@ from keystone.common import cache as keystone_cache
 from keystone.common.cache import counters
 from keystone.common.cache import facts
 from keystone.common.cache import regions
-from keystone.common.cache import request_values
 from keystone.common import provider_api
 from keystone.revoke import core as revoke
 from keystone.token.validation_cache import record as records
@@ -71,7 +70,7 @@ class Current:
         wanted = [*places, *[key.removeprefix(facts.ID) for key in new]]
         values = self._ids.store.get_many(wanted)
         found = dict(zip(wanted, values))
-        request_values.offer(found)
+        facts.offer(found)
         self.stored.update(found)
         for key, stored in zip(new, values[len(places) :]):
             self._prints[key] = self._fingerprint(key, stored)

@@ -5,7 +5,6 @@
 from keystone.common.cache import after_write
 from keystone.common.cache import facts
 from keystone.common.cache import regions
-from keystone.common.cache import request_values
 from keystone.common.cache import stores
 from keystone.tests.unit.cache import base
 
@@ -219,8 +218,8 @@ class ReadAheadTests(base.CacheTestCase):
         """What a request gets, and how many commands the server had."""
         self.one.begin()
         del self.server.commands[:]
-        with request_values.reading_ahead():
-            request_values.offer(stored)
+        with facts.reading_ahead():
+            facts.offer(stored)
             value = self.one.memoized('key')
         return value, len(self.server.commands)
 
@@ -240,8 +239,8 @@ class ReadAheadTests(base.CacheTestCase):
         self.one.read()
         stored = self.stored()
         self.one.begin()
-        with request_values.reading_ahead():
-            request_values.offer(stored)
+        with facts.reading_ahead():
+            facts.offer(stored)
             self.database['key'] = 'new'
             self.one.memoized.invalidate('key')
             self.assertEqual('new', self.one.memoized('key'))

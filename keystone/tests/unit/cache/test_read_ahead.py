@@ -9,7 +9,7 @@ import fixtures
 
 from keystone.api._shared import reading_ahead
 from keystone.common import cache
-from keystone.common.cache import request_values
+from keystone.common.cache import facts
 from keystone.common.cache import stores
 from keystone.tests.unit.cache import base
 from keystone.tests.unit.credential import test_cached
@@ -148,7 +148,7 @@ class ReadAheadTests(base.CacheTestCase):
                 )('other')
             )
             store = stores.of(self.one.region)
-            request_values.offer({place: store.get_many([place])[0]})
+            facts.offer({place: store.get_many([place])[0]})
             self.one.memoized('other')
         self.read()
         self.assertEqual([2], self.asked)
