@@ -15,7 +15,7 @@ from oslo_context import context as oslo_context
 from oslo_db import exception as db_exception
 from oslo_log import log
 
-from keystone.common.cache import counters
+from keystone.common import counters
 import keystone.conf
 from keystone.revoke.backends import incremental
 from keystone.revoke import table_copy

@@ -9,8 +9,8 @@ import time
 from oslo_log import log
 
 from keystone.common import cache
-from keystone.common.cache import counters
 from keystone.common.cache import shared
+from keystone.common import counters
 import keystone.conf
 from keystone.revoke.backends import base
 from keystone.revoke.backends import db_errors

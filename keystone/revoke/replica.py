@@ -19,7 +19,7 @@ from oslo_db import exception as db_exception
 from oslo_log import log
 
 from keystone.common import after_fork
-from keystone.common.cache import counters
+from keystone.common import counters
 import keystone.conf
 from keystone.models import revoke_model
 from keystone.revoke.backends import incremental

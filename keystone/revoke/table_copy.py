@@ -10,7 +10,7 @@ import time
 from oslo_log import log
 from oslo_utils import timeutils
 
-from keystone.common.cache import counters
+from keystone.common import counters
 import keystone.conf
 from keystone.models import revoke_model
 from keystone.revoke.backends import base

@@ -6,7 +6,7 @@ import threading
 
 from oslo_log import log
 
-from keystone.common.cache import counters
+from keystone.common import counters
 import keystone.conf
 from keystone.models import revoke_model
 from keystone.revoke.backends import incremental

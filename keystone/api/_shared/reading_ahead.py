@@ -21,11 +21,11 @@ from typing import Any
 import flask
 
 from keystone.common import cache
-from keystone.common.cache import counters
 from keystone.common.cache import facts
 from keystone.common.cache import regions
 from keystone.common.cache import shared
 from keystone.common.cache import stores
+from keystone.common import counters
 from keystone.common import local_store
 
 #: The name of its round trips in the counters.

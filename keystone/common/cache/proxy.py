@@ -29,12 +29,12 @@ from dogpile.cache import proxy
 from dogpile.cache import region as dogpile_region
 from oslo_log import log
 
-from keystone.common.cache import counters
 from keystone.common.cache import facts
 from keystone.common.cache import lifetimes
 from keystone.common.cache import regions
 from keystone.common.cache import shared
 from keystone.common.cache import stores
+from keystone.common import counters
 
 LOG = log.getLogger(__name__)
 

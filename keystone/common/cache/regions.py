@@ -27,10 +27,10 @@ from oslo_log import log
 from oslo_serialization import jsonutils
 
 from keystone.common import after_fork
-from keystone.common.cache import counters
 from keystone.common.cache import facts
 from keystone.common.cache import shared
 from keystone.common.cache import stores
+from keystone.common import counters
 
 LOG = log.getLogger(__name__)
 

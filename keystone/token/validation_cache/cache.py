@@ -13,9 +13,9 @@ import time
 from typing import Any
 
 from keystone.catalog import answer_text
-from keystone.common.cache import counters
 from keystone.common.cache import facts
 from keystone.common.cache import stores
+from keystone.common import counters
 from keystone.common import provider_api
 from keystone.common import rendered_token
 from keystone.common import token_body

@@ -13,9 +13,9 @@ import time
 from typing import Any
 
 from keystone.common import cache as keystone_cache
-from keystone.common.cache import counters
 from keystone.common.cache import facts
 from keystone.common.cache import regions
+from keystone.common import counters
 from keystone.common import provider_api
 from keystone.revoke import core as revoke
 from keystone.token.validation_cache import record as records

@@ -17,9 +17,9 @@ from typing import Any
 import cachetools
 
 from keystone.common import after_fork
-from keystone.common.cache import counters
 from keystone.common.cache import shared
 from keystone.common.cache import stores
+from keystone.common import counters
 import keystone.conf
 from keystone.token.validation_cache import current
 from keystone.token.validation_cache import record as records

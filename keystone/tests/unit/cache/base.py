@@ -10,9 +10,9 @@ import fixtures
 from oslo_config import fixture as config_fixture
 
 from keystone.common import cache
-from keystone.common.cache import counters
 from keystone.common.cache import request_local
 from keystone.common.cache import stores
+from keystone.common import counters
 import keystone.conf
 from keystone.tests import unit
 from keystone.tests.unit.cache import memcached_server

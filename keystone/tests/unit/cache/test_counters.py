@@ -6,7 +6,7 @@ import fixtures
 from oslo_log import log
 
 from keystone.common import cache
-from keystone.common.cache import counters
+from keystone.common import counters
 from keystone.server.flask import core as flask_core
 from keystone.server.flask.request_processing.middleware import cache_report
 from keystone.tests.unit.cache import base

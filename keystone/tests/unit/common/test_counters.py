@@ -2,7 +2,7 @@
 
 import threading
 
-from keystone.common.cache import counters
+from keystone.common import counters
 from keystone.tests import unit
 
 

@@ -12,7 +12,7 @@ from oslo_log import log
 
 from keystone.common import cache
 from keystone.common.cache import _context_cache
-from keystone.common.cache import counters
+from keystone.common import counters
 from keystone.revoke import background
 from keystone.tests.unit.revoke import replica_base
 

@@ -3,7 +3,7 @@
 import fixtures
 
 from keystone.common import cache
-from keystone.common.cache import counters
+from keystone.common import counters
 from keystone.revoke import pruning
 from keystone.tests.unit.revoke import replica_base
 

@@ -8,7 +8,7 @@ from oslo_db import exception as db_exception
 from oslo_log import log
 from oslo_utils import timeutils
 
-from keystone.common.cache import counters
+from keystone.common import counters
 from keystone.common import provider_api
 from keystone.common import sql
 from keystone.models import revoke_model

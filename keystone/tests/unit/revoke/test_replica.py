@@ -4,7 +4,7 @@ import threading
 
 from oslo_db import exception as db_exception
 
-from keystone.common.cache import counters
+from keystone.common import counters
 from keystone.revoke.backends import sql as revoke_sql
 from keystone.tests.unit.revoke import replica_base
 

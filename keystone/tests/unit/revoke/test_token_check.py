@@ -10,7 +10,7 @@ from oslo_context import context as oslo_context
 from oslo_log import log
 
 from keystone.common import cache
-from keystone.common.cache import counters
+from keystone.common import counters
 from keystone.common import provider_api
 import keystone.conf
 import keystone.exception

@@ -6,7 +6,7 @@ import functools
 
 from oslo_log import log
 
-from keystone.common.cache import counters
+from keystone.common import counters
 import keystone.conf
 
 CONF = keystone.conf.CONF
