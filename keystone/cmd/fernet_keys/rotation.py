@@ -78,7 +78,7 @@ def _main(sections, rotate):
         except (OSError, ValueError) as error:
             _end(f'not rotated: {error}')
         if explain:
-            print('\n\n'.join(map(explained, told)))
+            print('\n\n'.join(map(_explained, told)))
             raise SystemExit(0 if all(t['safe'] for t in told) else _REFUSED)
         if not all(one['safe'] for one in told):
             _end('\n'.join(_refusal(one) for one in told if not one['safe']))
@@ -126,34 +126,9 @@ def _earliest(one):
     return f'earliest safe time: {status.moment(one["earliest"])}'
 
 
-def explained(one):
-    """Describe the keys before and after a rotation.
-
-    :param one: result of :func:`keystone.cmd.fernet_keys.status.assess`
-    :returns: str
-    """
-    lines = [
-        f'{one["section"]}: {one["repository"]}, max_active_keys = '
-        f'{one["max_active_keys"]}',
-        f'{"before":<18}{"after":<18}valid until',
-    ]
-    new = max(key['index'] for key in one['keys']) + 1
-    for key in one['keys']:
-        after = status.fate(key).partition(':')[0]
-        where = new if key['role'] == 'staged' else key['index']
-        if not key['removed']:
-            after = f'{where} {after}'.replace('unchanged', 'secondary')
-        lines.append(
-            f'{key["index"]} {key["role"]:<16}{after:<18}'
-            f'{status.moment(key["until"])}'
-            f'{" (assumed)" if key["assumed"] else ""}'
-            f'{" - STILL NEEDED" if key["cut"] else ""}'
-        )
-    lines.append(f'{"-":<18}{"0 staged (new)":<18}-')
-    lines.extend(_advice(one))
-    lines.extend(f'Not safe now: {reason}.' for reason in one['reasons'])
-    lines.append('Safe now.' if one['safe'] else f'{_earliest(one)}.')
-    return '\n'.join(lines)
+def _explained(one):
+    outcome = 'Safe now.' if one['safe'] else f'{_earliest(one)}.'
+    return '\n'.join((status.described(one), *_advice(one), outcome))
 
 
 def _advice(one):

@@ -57,22 +57,8 @@ class FernetStatus(command.Status):
     def table(self, figures):
         """The status line, and a table of each repository."""
         found = figures['repositories']
-        parts = [self.line(figures['code'], '; '.join(map(verdict, found)))]
-        for one in found:
-            table = prettytable.PrettyTable(
-                ['Key', 'Role', 'Name', 'Age', 'Last signed', 'Valid until',
-                 'Next rotation']
-            )  # fmt: skip
-            table.align = 'l'
-            table.add_rows([_row(key) for key in one['keys']])
-            parts.append(
-                f'\n{one["section"]}: {one["repository"]}\n'
-                f'{table.get_string()}'
-            )
-            parts.extend(f'  not safe: {reason}' for reason in one['reasons'])
-            for name, other in sorted(one['nodes'].items()):
-                parts.append(f'  {name}: {_node(other)}')
-        return '\n'.join(parts)
+        line = self.line(figures['code'], '; '.join(map(verdict, found)))
+        return '\n\n'.join((line, *map(described, found)))
 
     def gauges(self, figures):
         found = collections.defaultdict(list)
@@ -89,6 +75,29 @@ class FernetStatus(command.Status):
                 found[name, words].append((labels, values[name]))
         for (name, words), samples in found.items():
             yield name, words, samples
+
+
+def described(one):
+    """The keys of a repository, and the effect of a rotation on them.
+
+    :param one: result of :func:`assess`
+    :returns: str
+    """
+    table = prettytable.PrettyTable(
+        ['Key', 'Role', 'Name', 'Age', 'Last signed', 'Valid until',
+         'Next rotation']
+    )  # fmt: skip
+    table.align = 'l'
+    table.add_rows([_row(key) for key in one['keys']])
+    lines = [
+        f'{one["section"]}: {one["repository"]}, max_active_keys = '
+        f'{one["max_active_keys"]}',
+        table.get_string(),
+    ]
+    lines.extend(f'  not safe: {reason}' for reason in one['reasons'])
+    for name, other in sorted(one['nodes'].items()):
+        lines.append(f'  {name}: {_node(other)}')
+    return '\n'.join(lines)
 
 
 # Descriptions of gauges.
@@ -247,15 +256,12 @@ def _row(key):
         datetime.timedelta(seconds=round(key['age'])),
         moment(key['last_signed']),
         until + (' (assumed)' if key['assumed'] else ''),
-        fate(key),
+        _fate(key),
     ]
 
 
-def fate(key):
-    """The effect of a rotation on a key.
-
-    :returns: str
-    """
+def _fate(key):
+    """The effect of a rotation on a key."""
     if key['removed']:
         return 'deleted: still needed' if key['cut'] else 'deleted'
     return {'staged': 'primary', 'primary': 'secondary'}.get(

@@ -87,19 +87,26 @@ class RotationTests(command_base.CommandTestCase):
 
         self.assertEqual(4, code)
         self.assertEqual(['0', '1', '2'], self.keys())
-        lines = [line.split('  ') for line in out.splitlines()]
-        rows = [[word.strip() for word in one if word] for one in lines]
+        lines = [line.split('|')[1:-1] for line in out.splitlines()]
+        rows = [[word.strip() for word in one] for one in lines]
+        rows = [(*one[:2], *one[-2:]) for one in rows if one]
         for row in (
-            ['0 staged', '3 primary', '-'],
-            [
-                '1 secondary',
-                'deleted',
-                '2032-01-01 13:02:00 UTC - STILL NEEDED',
-            ],
-            ['2 primary', '2 secondary', '2032-01-01 13:02:00 UTC'],
-            ['-', '0 staged (new)', '-'],
+            ('0', 'staged', '-', 'primary'),
+            (
+                '1',
+                'secondary',
+                '2032-01-01 13:02:00 UTC',
+                'deleted: still needed',
+            ),
+            (
+                '2',
+                'primary',
+                '2032-01-01 13:02:00 UTC, increasing',
+                'secondary',
+            ),
         ):
             self.assertIn(row, rows)
+        self.assertIn('not safe: key 1 would be deleted but is still', out)
         self.assertIn('rotate at most once every 3.0 hours', out)
         self.assertIn('To rotate every day, set max_active_keys to 3', out)
         self.assertIn('earliest safe time: 2032-01-01 13:02:00 UTC', out)
