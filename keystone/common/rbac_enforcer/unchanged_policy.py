@@ -9,21 +9,28 @@ enforce them.
 """
 
 import copy
+import os
 import threading
 
 from oslo_policy import policy
 
-from keystone.common.rbac_enforcer import policy_files
+import keystone.conf
+
+CONF = keystone.conf.CONF
+
+# Where oslo.config looks for files of a project after the folders that its
+# options name; see :func:`oslo_config.cfg.find_config_files`.
+_FOLDERS = ('~/.{0}', '~', '/etc/{0}', '/etc')
+_SNAP_FOLDERS = ('SNAP_COMMON', 'SNAP')
 
 
 class Enforcer(policy.Enforcer):
-    """Enforces rules like oslo.policy.
-
-    :param conf: :class:`oslo_config.cfg.ConfigOpts`
-    """
+    """Enforces rules like oslo.policy."""
 
     def __init__(self, conf):
-        self._files = policy_files.PolicyFiles()
+        # Where each file may be, and the folders of rules; read once.
+        self._paths = {}
+        self._folders = None
         self._loaded = None
         self._loading = threading.Lock()
         #: A new object each time rules are set or loaded.
@@ -40,8 +47,6 @@ class Enforcer(policy.Enforcer):
 
         Other threads use the previous rules until all new ones are loaded, or
         one of the files is found to be invalid.
-
-        :param force_reload: True to load them in any case
         """
         if not force_reload and self._is_current(self._look()):
             return
@@ -63,10 +68,63 @@ class Enforcer(policy.Enforcer):
                     vars(self).update(vars(loaded))
 
     def _look(self):
-        return self._files.look(self) if self.use_conf else None
+        """Determine the state of the policy files, without reading them.
+
+        :returns: list with a tuple for each existing file and directory, which
+            is equal if there is nothing new to load
+        """
+        if not self.use_conf:
+            return None
+        path = self.policy_path
+        files = [_look(path)] if path else self._search(self.policy_file)
+        if self._folders is None:
+            # Reading an option takes longer than checking a directory.
+            self._folders = tuple(self.conf.oslo_policy.policy_dirs)
+        for folder in self._folders:
+            files += self._search(folder)
+        return files
+
+    def _search(self, name):
+        """The state of the file or directory that oslo.policy would use."""
+        paths = self._paths.get(name)
+        if paths is None:
+            joined = (os.path.join(one, str(name)) for one in _folders())
+            # All are the same if the name is absolute.
+            paths = self._paths[name] = tuple(dict.fromkeys(joined))
+        for path in paths:
+            if os.access(path, os.F_OK):
+                return _look_into(path)
+        return []
 
     def _is_current(self, found):
         return bool(self.rules) and self._loaded == self._state(found)
 
     def _state(self, found):
         return self.use_conf, found, self.rules, len(self.registered_rules)
+
+
+def _folders():
+    """The directories in which oslo.config looks for a file, in order."""
+    found = [*(CONF.config_dirs or ())]
+    found += [os.path.dirname(path) for path in reversed(CONF.config_file)]
+    found += [folder.format(CONF.project) for folder in _FOLDERS]
+    snaps = filter(None, map(os.environ.get, _SNAP_FOLDERS))
+    found += [os.path.join(snap, 'etc', CONF.project) for snap in snaps]
+    paths = (os.path.abspath(os.path.expanduser(folder)) for folder in found)
+    return list(dict.fromkeys(paths))
+
+
+def _look(path):
+    try:
+        found = os.stat(path)
+    except OSError:
+        return path, None
+    return path, found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _look_into(path):
+    found = [_look(path)]
+    if os.path.isdir(path):
+        for name in os.listdir(path):
+            found.append(_look(os.path.join(path, name)))
+    return found

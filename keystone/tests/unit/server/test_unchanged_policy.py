@@ -9,7 +9,6 @@ import fixtures
 from oslo_policy import policy
 
 from keystone.common.rbac_enforcer import enforcer as rbac_enforcer
-from keystone.common.rbac_enforcer import policy_files
 from keystone.common.rbac_enforcer import unchanged_policy
 import keystone.conf
 from keystone.tests import unit
@@ -263,7 +262,7 @@ class PolicyFilesTests(unit.TestCase):
     def found(self):
         """Paths of what the enforcer would load, except what is in folders."""
         enforcer = unchanged_policy.Enforcer(CONF)
-        files = policy_files.PolicyFiles().look(enforcer)
+        files = enforcer._look()
         return [one[0] for one in files]
 
     def test_in_each_folder(self):
