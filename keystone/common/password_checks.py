@@ -66,9 +66,6 @@ class PasswordChecks:
         text = len(stored).to_bytes(8, 'big') + stored + password
         return hmac.digest(self._key, text, 'sha256')
 
-    def __len__(self) -> int:
-        return len(self._right)
-
 
 #: The verified passwords of this process.
 CHECKS = PasswordChecks()

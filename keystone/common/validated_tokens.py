@@ -28,14 +28,8 @@ def validate(token_id, window_seconds=0, access_rules_support=None):
 
     Conditions that depend on the arguments are checked each time: expiry and
     access rules. Without a request this is equivalent to
-    ``token_provider_api.validate_token``, which has the same arguments.
-
-    :param token_id: the token, as the client sent it
-    :param window_seconds: seconds after its expiry that it is accepted for
-    :param access_rules_support: version of access rules supported by the
-        client, as it sent it
-    :returns: a :class:`~keystone.models.token_model.TokenModel`
-    :raises keystone.exception.TokenNotFound: the token is not valid
+    ``token_provider_api.validate_token``, which has the same arguments, result
+    and errors.
     """
     provider = PROVIDERS.token_provider_api
     validated = {}

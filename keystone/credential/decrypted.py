@@ -67,9 +67,6 @@ class Decrypted:
         result['blob'] = copy.deepcopy(blob)
         return result
 
-    def __len__(self):
-        return len(self._kept)
-
 
 def _is_on():
     return CONF.cache.enabled and CONF.credential.caching

@@ -78,9 +78,6 @@ class ReadAhead:
         )
         self._keys.put(digest, keys[:_MOST_KEYS])
 
-    def __len__(self) -> int:
-        return len(self._keys)
-
     def _read(self, keys: tuple[str, ...]) -> None:
         # All regions use the same servers.
         store = regions.ids_of(cache.CACHE_INVALIDATION_REGION).store

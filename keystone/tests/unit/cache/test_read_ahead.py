@@ -165,18 +165,18 @@ class ReadAheadTests(base.CacheTestCase):
                     self.one.memoized('key')
                     raise KeyError
         self.assertEqual([1, 1], self.asked)
-        self.assertEqual(0, len(self.ahead))
+        self.assertEqual(0, len(self.ahead._keys))
 
     def test_cache_of_this_process_alone(self):
         self.configure('dogpile.cache.memory')
         self.one = self.process()
         self.warm()
-        self.assertEqual(0, len(self.ahead))
+        self.assertEqual(0, len(self.ahead._keys))
 
     def test_most(self):
         for about in 'abcd':
             self.read(about=about)
-        self.assertEqual(3, len(self.ahead))
+        self.assertEqual(3, len(self.ahead._keys))
         self.read(about='a')
         self.assertEqual([1, 1], self.asked)
 
@@ -195,7 +195,7 @@ class SignedRequestTests(test_cached.DroppedTests):
         for _ in range(2):
             self.ask()
         # The token, and the key.
-        self.assertEqual(2, len(self.ahead))
+        self.assertEqual(2, len(self.ahead._keys))
 
     def test_same_answer(self):
         answers = [self.ask().result['token'] for _ in range(2)]

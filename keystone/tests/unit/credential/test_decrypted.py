@@ -66,7 +66,7 @@ class DecryptedTests(s3_base.S3TestCase):
         self.get()
 
         self.assertEqual(2, len(self.work))
-        self.assertEqual(1, len(self.kept))
+        self.assertEqual(1, len(self.kept._kept))
 
     def test_what_is_too_old_goes_when_another_comes(self):
         self.get()
@@ -75,14 +75,14 @@ class DecryptedTests(s3_base.S3TestCase):
 
         self.get(other)
 
-        self.assertEqual(1, len(self.kept))
+        self.assertEqual(1, len(self.kept._kept))
 
     def test_too_many(self):
         self.keep_most(3)
         ids = [self.new_id() for _ in range(5)]
         for credential_id in ids:
             self.get(credential_id)
-            self.assertLessEqual(len(self.kept), 3)
+            self.assertLessEqual(len(self.kept._kept), 3)
         self.work.clear()
 
         for credential_id in ids[2:]:
@@ -98,14 +98,14 @@ class DecryptedTests(s3_base.S3TestCase):
         )
         self.assertEqual([blob] * 2, [self.get(), self.get()])
 
-        self.assertEqual(0, len(self.kept))
+        self.assertEqual(0, len(self.kept._kept))
 
     def test_switched_off(self):
         self.config_fixture.config(group='credential', caching=False)
         self.get()
         self.get()
         self.assertEqual(2, len(self.work))
-        self.assertEqual(0, len(self.kept))
+        self.assertEqual(0, len(self.kept._kept))
 
     def test_same_blob_of_another_type(self):
         row = self.api.driver.get_credential(self.credential['id'])
@@ -137,7 +137,7 @@ class DecryptedTests(s3_base.S3TestCase):
                 self.api._decrypt_credential,
             )
 
-        self.assertEqual(0, len(self.kept))
+        self.assertEqual(0, len(self.kept._kept))
 
 
 class KeyTests(s3_base.S3TestCase):
