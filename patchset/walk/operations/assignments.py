@@ -3,8 +3,7 @@
 """Roles, implied roles and grants."""
 
 from patchset.walk import names
-from patchset.walk.steps import put_and_delete
-from patchset.walk.steps import usual_operations
+from patchset.walk import steps
 
 _ANY_ROLE = (*names.ROLES, *names.BUILT_IN)
 # Other built-in roles imply each other from the beginning.
@@ -19,7 +18,9 @@ _TARGETS = (
 )
 
 
-usual_operations('roles', 'role', names.ROLES, create=2, rename=2, delete=1)
+steps.usual_operations(
+    'roles', 'role', names.ROLES, create=2, rename=2, delete=1
+)
 
 
 def _path(side, what):
@@ -27,7 +28,7 @@ def _path(side, what):
     return f'/{kind}/{side.id(name)}'
 
 
-@put_and_delete(
+@steps.put_and_delete(
     'roles', {'imply_role': 4, 'stop_implying_role': 3},
     role=_IMPLYING, implied=names.ROLES,
 )  # fmt: skip
@@ -35,7 +36,7 @@ def _implied(side, role, implied):
     return f'/roles/{side.id(role)}/implies/{side.id(implied)}'
 
 
-@put_and_delete(
+@steps.put_and_delete(
     'grants', {'grant': 16, 'remove_grant': 10},
     holder=_HOLDERS, target=_TARGETS, role=_ANY_ROLE,
 )  # fmt: skip
@@ -44,7 +45,7 @@ def _grant(side, holder, target, role):
     return f'{who}/roles/{side.id(role)}'
 
 
-@put_and_delete(
+@steps.put_and_delete(
     'grants', {'grant_inherited': 5, 'remove_inherited_grant': 4},
     holder=_HOLDERS, target=_TARGETS, role=_ANY_ROLE,
 )  # fmt: skip
@@ -53,7 +54,7 @@ def _inherited(side, holder, target, role):
     return f'/OS-INHERIT{path}/inherited_to_projects'
 
 
-@put_and_delete(
+@steps.put_and_delete(
     'grants', {'grant_on_system': 4, 'remove_grant_on_system': 3},
     holder=_HOLDERS, role=_ANY_ROLE,
 )  # fmt: skip

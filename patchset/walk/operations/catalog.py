@@ -3,23 +3,20 @@
 """Services, endpoints and the filters of them."""
 
 from patchset.walk import names
-from patchset.walk.steps import NUMBER
-from patchset.walk.steps import operation
-from patchset.walk.steps import put_and_delete
-from patchset.walk.steps import usual_operations
+from patchset.walk import steps
 
 _INTERFACES = ('public', 'internal', 'admin')
 _GROUPS = '/OS-EP-FILTER/endpoint_groups'
 
 
-usual_operations(
+steps.usual_operations(
     'catalog', 'service', names.SERVICES,
     lambda side, name: {'type': f'type-{name}'},
     create=2, rename=1, disable=1, enable=1,
 )  # fmt: skip
 
 
-@operation('catalog', 1, service=names.SERVICES)
+@steps.operation('catalog', 1, service=names.SERVICES)
 def delete_service(side, service):
     path = f'/services/{side.id(service)}'
     own = [name for name, of in names.ENDPOINTS.items() if of == service]
@@ -37,7 +34,7 @@ def _remove_projects(side, endpoint):
         side.request('DELETE', f'/OS-EP-FILTER/{path}')
 
 
-@operation('catalog', 3, endpoint=names.ENDPOINTS, interface=_INTERFACES)
+@steps.operation('catalog', 3, endpoint=names.ENDPOINTS, interface=_INTERFACES)
 def create_endpoint(side, endpoint, interface):
     service = side.id(names.ENDPOINTS[endpoint])
     return side.create(
@@ -46,17 +43,17 @@ def create_endpoint(side, endpoint, interface):
     )  # fmt: skip
 
 
-@operation('catalog', endpoint=names.ENDPOINTS, number=NUMBER)
+@steps.operation('catalog', endpoint=names.ENDPOINTS, number=steps.NUMBER)
 def move_endpoint(side, endpoint, number):
     return side.update('endpoint', endpoint, url=f'http://moved-{number}')
 
 
-usual_operations(
+steps.usual_operations(
     'catalog', 'endpoint', names.ENDPOINTS, disable=1, enable=1, delete=1
 )
 
 
-@operation('catalog', group=names.ENDPOINT_GROUPS, interface=_INTERFACES)
+@steps.operation('catalog', group=names.ENDPOINT_GROUPS, interface=_INTERFACES)
 def create_endpoint_group(side, group, interface):
     return side.create(
         'endpoint_group', group, _GROUPS, name=group,
@@ -64,18 +61,20 @@ def create_endpoint_group(side, group, interface):
     )  # fmt: skip
 
 
-@operation('catalog', 1, group=names.ENDPOINT_GROUPS, interface=_INTERFACES)
+@steps.operation(
+    'catalog', 1, group=names.ENDPOINT_GROUPS, interface=_INTERFACES
+)
 def change_endpoint_group(side, group, interface):
     filters = {'interface': interface}
     return side.update('endpoint_group', group, _GROUPS, filters=filters)
 
 
-@operation('catalog', 1, group=names.ENDPOINT_GROUPS)
+@steps.operation('catalog', 1, group=names.ENDPOINT_GROUPS)
 def delete_endpoint_group(side, group):
     return side.delete(f'{_GROUPS}/{side.id(group)}', group)
 
 
-@put_and_delete(
+@steps.put_and_delete(
     'catalog', {'add_endpoint_group': 2, 'remove_endpoint_group': 1},
     group=names.ENDPOINT_GROUPS, project=names.PROJECTS,
 )  # fmt: skip
@@ -83,7 +82,7 @@ def _of_project(side, group, project):
     return f'{_GROUPS}/{side.id(group)}/projects/{side.id(project)}'
 
 
-@put_and_delete(
+@steps.put_and_delete(
     'catalog', {'add_endpoint': 2, 'remove_endpoint': 1},
     endpoint=names.ENDPOINTS, project=names.PROJECTS,
 )  # fmt: skip

@@ -4,10 +4,7 @@
 
 from patchset import client
 from patchset.walk import names
-from patchset.walk.steps import NUMBER
-from patchset.walk.steps import NotApplicable
-from patchset.walk.steps import SignInFailed
-from patchset.walk.steps import operation
+from patchset.walk import steps
 
 # Users have the first one from the beginning.
 ROLES = (*('member',) * 4, 'reader', *names.ROLES)
@@ -32,7 +29,7 @@ def own_token(side, user, project):
     scope = side.scope(project and f'project:{project}')
     answer = side.authenticate(password(side, user), scope)
     if answer.status != 201:
-        raise SignInFailed(answer)
+        raise steps.SignInFailed(answer)
     return answer.headers['x-subject-token']
 
 
@@ -41,7 +38,7 @@ def password(side, user):
     return client.password(side.details.get(user), id=side.id(user))
 
 
-@operation(
+@steps.operation(
     'trusts', 6, trust=names.TRUSTS, trustor=names.USERS,
     trustee=names.USERS, project=names.PROJECTS, role=ROLES,
     impersonation=_YES_NO, variant=('', '', 'redelegable', 'limited'),
@@ -62,7 +59,7 @@ def create_trust(
     return _add_trust(side, trust, body, token, (trustor, trustee, project))
 
 
-@operation(
+@steps.operation(
     'trusts', 4, trust=names.TRUSTS, source=names.TRUSTS, trustee=names.USERS,
     variant=('', 'redelegable'),
 )  # fmt: skip
@@ -72,7 +69,7 @@ def redelegate(side, trust, source, trustee, variant):
     _, trustor, project = side.details[source]
     answer = side.authenticate(password(side, trustor), scope)
     if answer.status != 201:
-        raise SignInFailed(answer)
+        raise steps.SignInFailed(answer)
     shown = answer.body['token']
     body = {
         'trustor_user_id': shown['user']['id'],
@@ -94,7 +91,7 @@ def _add_trust(side, trust, body, token, details):
     return answer
 
 
-@operation('trusts', 3, trust=names.TRUSTS)
+@steps.operation('trusts', 3, trust=names.TRUSTS)
 def delete_trust(side, trust):
     path = f'/OS-TRUST/trusts/{side.id(trust)}'
     trustor, _, project = side.details[trust]
@@ -106,10 +103,10 @@ def delete_trust(side, trust):
     return answer
 
 
-@operation(
+@steps.operation(
     'application credentials', 8, credential=names.CREDENTIALS,
     user=names.USERS, project=names.PROJECTS, rules=('', '', 'yes'),
-    unrestricted=_YES_NO, number=NUMBER,
+    unrestricted=_YES_NO, number=steps.NUMBER,
 )  # fmt: skip
 def create_credential(
     side, credential, user, project, rules, unrestricted, number
@@ -133,7 +130,7 @@ def create_credential(
     return answer
 
 
-@operation('application credentials', 3, credential=names.CREDENTIALS)
+@steps.operation('application credentials', 3, credential=names.CREDENTIALS)
 def delete_credential(side, credential):
     own = side.id(credential)
     user, _ = side.details[credential]
@@ -141,18 +138,18 @@ def delete_credential(side, credential):
     return side.delete(path, credential)
 
 
-@operation('application credentials', 1, credential=names.CREDENTIALS)
+@steps.operation('application credentials', 1, credential=names.CREDENTIALS)
 def delete_access_rule(side, credential):
     side.id(credential)
     user, made = side.details[credential]
     if not made.get('access_rules'):
-        raise NotApplicable(credential)
+        raise steps.NotApplicable(credential)
     rule = made['access_rules'][0]['id']
     path = f'/users/{side.id(user)}/access_rules/{rule}'
     return side.request('DELETE', path)
 
 
-@operation(
+@steps.operation(
     'EC2 credentials', 4, key=names.KEYS, user=names.USERS,
     project=names.PROJECTS,
 )  # fmt: skip
@@ -168,7 +165,7 @@ def create_key(side, key, user, project):
     return answer
 
 
-@operation('EC2 credentials', key=names.KEYS)
+@steps.operation('EC2 credentials', key=names.KEYS)
 def delete_key(side, key):
     access = side.id(key)
     user = side.details[key]

@@ -3,7 +3,7 @@
 """Identity providers, mappings and protocols."""
 
 from patchset.walk import names
-from patchset.walk.steps import operation
+from patchset.walk import steps
 
 _BASE = '/OS-FEDERATION'
 _LOCAL = ('g1', 'g2', 'g3')
@@ -15,7 +15,7 @@ def _rules(side, group):
     return [{'local': [local], 'remote': [{'type': USER}]}]
 
 
-@operation(
+@steps.operation(
     'federation', 6, provider=names.PROVIDERS, group=_LOCAL, minutes=('', '60')
 )
 def create_provider(side, provider, group, minutes):
@@ -38,34 +38,34 @@ def create_provider(side, provider, group, minutes):
     return answers[-1]
 
 
-@operation('federation', provider=names.PROVIDERS)
+@steps.operation('federation', provider=names.PROVIDERS)
 def add_protocol(side, provider):
     return _add_protocol(side, side.id(provider))
 
 
-@operation('federation', 1, provider=names.PROVIDERS)
+@steps.operation('federation', 1, provider=names.PROVIDERS)
 def delete_protocol(side, provider):
     return side.request('DELETE', _protocol(side.id(provider)))
 
 
-@operation('federation', 1, provider=names.PROVIDERS)
+@steps.operation('federation', 1, provider=names.PROVIDERS)
 def disable_provider(side, provider):
     return _switch(side, provider, False)
 
 
-@operation('federation', 3, provider=names.PROVIDERS)
+@steps.operation('federation', 3, provider=names.PROVIDERS)
 def enable_provider(side, provider):
     return _switch(side, provider, True)
 
 
-@operation('federation', 2, provider=names.PROVIDERS, group=_LOCAL)
+@steps.operation('federation', 2, provider=names.PROVIDERS, group=_LOCAL)
 def change_mapping(side, provider, group):
     path = f'{_BASE}/mappings/{side.id(provider)}'
     body = {'mapping': {'rules': _rules(side, group)}}
     return side.request('PATCH', path, body)
 
 
-@operation('federation', 1, provider=names.PROVIDERS)
+@steps.operation('federation', 1, provider=names.PROVIDERS)
 def delete_provider(side, provider):
     side.request('DELETE', _protocol(side.id(provider)))
     answer = side.delete(f'{_BASE}/identity_providers/{provider}', provider)

@@ -3,15 +3,12 @@
 """Users and groups."""
 
 from patchset.walk import names
-from patchset.walk.steps import NUMBER
-from patchset.walk.steps import operation
-from patchset.walk.steps import put_and_delete
-from patchset.walk.steps import usual_operations
+from patchset.walk import steps
 
 FIRST_PASSWORD = 'password-0'
 
 
-@operation('users', 3, user=names.USERS)
+@steps.operation('users', 3, user=names.USERS)
 def create_user(side, user):
     side.require_absent(user)
     side.details[user] = FIRST_PASSWORD
@@ -21,18 +18,18 @@ def create_user(side, user):
     )
 
 
-usual_operations(
+steps.usual_operations(
     'users', 'user', names.USERS,
     rename=2, describe=2, disable=3, enable=6, delete=1,
 )  # fmt: skip
 
 
-@operation('users', user=names.USERS, project=names.PROJECTS)
+@steps.operation('users', user=names.USERS, project=names.PROJECTS)
 def set_default_project(side, user, project):
     return side.update('user', user, default_project_id=side.id(project))
 
 
-@operation('users', user=names.USERS, number=NUMBER)
+@steps.operation('users', user=names.USERS, number=steps.NUMBER)
 def reset_password(side, user, number):
     password = f'password-{number}'
     answer = side.update('user', user, password=password)
@@ -41,7 +38,7 @@ def reset_password(side, user, number):
     return answer
 
 
-@operation('users', user=names.USERS, number=NUMBER)
+@steps.operation('users', user=names.USERS, number=steps.NUMBER)
 def change_own_password(side, user, number):
     password = f'password-{number}'
     body = {'password': password, 'original_password': side.details.get(user)}
@@ -52,14 +49,14 @@ def change_own_password(side, user, number):
     return answer
 
 
-usual_operations(
+steps.usual_operations(
     'groups', 'group', names.GROUPS,
     lambda side, name: {'domain_id': side.id(names.GROUPS[name])},
     create=2, delete=1,
 )  # fmt: skip
 
 
-@put_and_delete(
+@steps.put_and_delete(
     'groups', {'add_member': 4, 'remove_member': 3},
     group=names.GROUPS, user=names.USERS,
 )  # fmt: skip

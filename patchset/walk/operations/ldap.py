@@ -10,10 +10,8 @@ expire. The caches are flushed instead of waiting for that.
 from patchset.client import Answer
 from patchset.services import slapd
 from patchset.walk import names
+from patchset.walk import steps
 from patchset.walk.operations.identity import FIRST_PASSWORD
-from patchset.walk.steps import NUMBER
-from patchset.walk.steps import NotApplicable
-from patchset.walk.steps import operation
 
 DOMAIN = names.LDAP_DOMAIN
 USERS = [name for name, of in names.USERS.items() if of == DOMAIN]
@@ -21,7 +19,7 @@ GROUPS = [name for name, of in names.GROUPS.items() if of == DOMAIN]
 _ENTRIES = 'LDAP'  # key of the entries: {name of an entry: its members}
 
 
-@operation('LDAP', 3)
+@steps.operation('LDAP', 3)
 def configure_ldap(side):
     """Configure the directory as the source of the domain's users."""
     tree = slapd.subtree(side.name)
@@ -47,14 +45,14 @@ def configure_ldap(side):
     return Answer(answer.status)  # the body names the subtree
 
 
-@operation('LDAP', 1)
+@steps.operation('LDAP', 1)
 def remove_ldap_configuration(side):
     answer = side.request('DELETE', f'/domains/{side.id(DOMAIN)}/config')
     side.flush_cache()
     return answer
 
 
-@operation('LDAP', 4, user=USERS)
+@steps.operation('LDAP', 4, user=USERS)
 def add_ldap_user(side, user):
     _add(
         side, user, 'objectClass: inetOrgPerson', f'cn: {user}',
@@ -64,22 +62,22 @@ def add_ldap_user(side, user):
     return _find(side, 'user', user)
 
 
-@operation('LDAP', 1, user=USERS)
+@steps.operation('LDAP', 1, user=USERS)
 def remove_ldap_user(side, user):
     _remove(side, user)
 
 
-@operation('LDAP', 2, user=USERS, number=NUMBER)
+@steps.operation('LDAP', 2, user=USERS, number=steps.NUMBER)
 def rename_ldap_user(side, user, number):
     _replace(side, user, 'sn', f'{user}-{number}')
 
 
-@operation('LDAP', 2, user=USERS)
+@steps.operation('LDAP', 2, user=USERS)
 def disable_ldap_user(side, user):
     _replace(side, user, 'employeeType', 'FALSE')
 
 
-@operation('LDAP', 4, user=USERS)
+@steps.operation('LDAP', 4, user=USERS)
 def enable_ldap_user(side, user):
     _replace(side, user, 'employeeType', 'TRUE')
     # A validation may have noticed that the user was disabled, and revoked
@@ -87,14 +85,14 @@ def enable_ldap_user(side, user):
     side.record_write()
 
 
-@operation('LDAP', user=USERS, number=NUMBER)
+@steps.operation('LDAP', user=USERS, number=steps.NUMBER)
 def set_ldap_password(side, user, number):
     password = f'password-{number}'
     _replace(side, user, 'userPassword', password)
     side.details[user] = password
 
 
-@operation('LDAP', 3, group=GROUPS)
+@steps.operation('LDAP', 3, group=GROUPS)
 def add_ldap_group(side, group):
     _add(
         side, group, 'objectClass: groupOfNames', f'description: {group}',
@@ -103,17 +101,17 @@ def add_ldap_group(side, group):
     return _find(side, 'group', group)
 
 
-@operation('LDAP', 1, group=GROUPS)
+@steps.operation('LDAP', 1, group=GROUPS)
 def remove_ldap_group(side, group):
     _remove(side, group)
 
 
-@operation('LDAP', 6, group=GROUPS, user=USERS)
+@steps.operation('LDAP', 6, group=GROUPS, user=USERS)
 def add_ldap_member(side, group, user):
     _change_member(side, 'add', group, user)
 
 
-@operation('LDAP', 4, group=GROUPS, user=USERS)
+@steps.operation('LDAP', 4, group=GROUPS, user=USERS)
 def remove_ldap_member(side, group, user):
     _change_member(side, 'delete', group, user)
 
@@ -140,7 +138,7 @@ def _name(side, entry):
 def _add(side, entry, *lines):
     side.id(DOMAIN)
     if entry in _entries(side):
-        raise NotApplicable(entry)
+        raise steps.NotApplicable(entry)
     _entries(side)[entry] = set()
     _change(side, entry, *lines)
 
@@ -160,7 +158,7 @@ def _replace(side, entry, attribute, value):
 def _change_member(side, change, group, user):
     members = _entries(side).get(group)
     if members is None or (user in members) == (change == 'add'):
-        raise NotApplicable(group)
+        raise steps.NotApplicable(group)
     members ^= {user}
     _change(
         side, group, 'changetype: modify', f'{change}: member',
@@ -171,7 +169,7 @@ def _change_member(side, change, group, user):
 def _change(side, entry, *lines):
     """Change an existing entry, and flush the caches of Keystone."""
     if entry not in _entries(side):
-        raise NotApplicable(entry)
+        raise steps.NotApplicable(entry)
     name = _name(side, entry)
     side.testbed.directory.change('\n'.join((f'dn: {name}', *lines)))
     side.flush_cache()

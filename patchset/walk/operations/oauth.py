@@ -10,16 +10,15 @@ import time
 import urllib.parse
 
 from patchset.walk import names
+from patchset.walk import steps
 from patchset.walk.operations import delegations
 from patchset.walk.operations import tokens
-from patchset.walk.steps import NEW_TOKEN
-from patchset.walk.steps import operation
 
 _BASE = '/OS-OAUTH1'
 _nonces = itertools.count()
 
 
-@operation('OAuth', 4, consumer=names.CONSUMERS)
+@steps.operation('OAuth', 4, consumer=names.CONSUMERS)
 def create_consumer(side, consumer):
     side.require_absent(consumer)
     answer = side.request('POST', f'{_BASE}/consumers', {'consumer': {}})
@@ -30,13 +29,13 @@ def create_consumer(side, consumer):
     return answer
 
 
-@operation('OAuth', 1, consumer=names.CONSUMERS)
+@steps.operation('OAuth', 1, consumer=names.CONSUMERS)
 def delete_consumer(side, consumer):
     # Its access tokens are deleted with it, but remain in use by the walk.
     return side.delete(f'{_BASE}/consumers/{side.id(consumer)}', consumer)
 
 
-@operation(
+@steps.operation(
     'OAuth', 10, access=names.ACCESS_TOKENS, consumer=names.CONSUMERS,
     user=names.USERS, project=names.PROJECTS, role=delegations.ROLES,
 )  # fmt: skip
@@ -69,7 +68,7 @@ def authorize(side, access, consumer, user, project, role):
     return _status(answer)
 
 
-@operation('OAuth', 2, access=names.ACCESS_TOKENS)
+@steps.operation('OAuth', 2, access=names.ACCESS_TOKENS)
 def delete_access_token(side, access):
     own = side.id(access)
     user, _ = side.details[access]
@@ -80,8 +79,8 @@ def delete_access_token(side, access):
     return answer
 
 
-@operation(
-    'OAuth', 12, token=NEW_TOKEN, access=names.ACCESS_TOKENS,
+@steps.operation(
+    'OAuth', 12, token=steps.NEW_TOKEN, access=names.ACCESS_TOKENS,
     caller=tokens.CALLERS,
 )  # fmt: skip
 def use_access_token(side, token, access, caller):

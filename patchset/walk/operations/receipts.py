@@ -3,10 +3,9 @@
 """Users who need both a password and a token to sign in."""
 
 from patchset.walk import names
+from patchset.walk import steps
 from patchset.walk.operations import delegations
 from patchset.walk.operations import tokens
-from patchset.walk.steps import NEW_TOKEN
-from patchset.walk.steps import operation
 
 _RULES = {
     'multi_factor_auth_enabled': True,
@@ -14,20 +13,20 @@ _RULES = {
 }
 
 
-@operation('receipts', 4, user=names.USERS)
+@steps.operation('receipts', 4, user=names.USERS)
 def require_two_methods(side, user):
     token = delegations.own_token(side, user, None)
     side.details[f'token of {user}'] = token
     return side.update('user', user, options=_RULES)
 
 
-@operation('receipts', user=names.USERS)
+@steps.operation('receipts', user=names.USERS)
 def require_one_method(side, user):
     options = {'multi_factor_auth_enabled': False}
     return side.update('user', user, options=options)
 
 
-@operation('receipts', 6, receipt=names.RECEIPTS, user=names.USERS)
+@steps.operation('receipts', 6, receipt=names.RECEIPTS, user=names.USERS)
 def begin_sign_in(side, receipt, user):
     answer = side.authenticate(delegations.password(side, user))
     value = answer.headers.get('openstack-auth-receipt')
@@ -37,8 +36,8 @@ def begin_sign_in(side, receipt, user):
     return answer
 
 
-@operation(
-    'receipts', 8, token=NEW_TOKEN, receipt=names.RECEIPTS,
+@steps.operation(
+    'receipts', 8, token=steps.NEW_TOKEN, receipt=names.RECEIPTS,
     project=(None, *names.PROJECTS), caller=tokens.CALLERS,
 )  # fmt: skip
 def finish_sign_in(side, token, receipt, project, caller):

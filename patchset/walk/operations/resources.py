@@ -3,24 +3,22 @@
 """Domains and projects."""
 
 from patchset.walk import names
-from patchset.walk.steps import NUMBER
-from patchset.walk.steps import operation
-from patchset.walk.steps import usual_operations
+from patchset.walk import steps
 
-usual_operations(
+steps.usual_operations(
     'domains', 'domain', names.DOMAINS,
     create=2, rename=2, disable=1, enable=5,
 )  # fmt: skip
 
 
-@operation('domains', 1, domain=names.DOMAINS, number=NUMBER)
+@steps.operation('domains', 1, domain=names.DOMAINS, number=steps.NUMBER)
 def rename_domain_as_project(side, domain, number):
     path = f'/projects/{side.id(domain)}'
     body = {'project': {'name': f'{domain}-{number}'}}
     return side.request('PATCH', path, body)
 
 
-@operation('domains', 2, domain=names.DOMAINS)
+@steps.operation('domains', 2, domain=names.DOMAINS)
 def delete_domain(side, domain):
     # Its resources are deleted with it.
     contents = [
@@ -43,13 +41,13 @@ def _place(side, project):
     }
 
 
-usual_operations(
+steps.usual_operations(
     'projects', 'project', names.PROJECTS, _place,
     create=3, rename=2, disable=2, enable=6, delete=1,
 )  # fmt: skip
 
 
-@operation('projects', project=names.PROJECTS, number=NUMBER)
+@steps.operation('projects', project=names.PROJECTS, number=steps.NUMBER)
 def tag_project(side, project, number):
     return side.request(
         'PUT', f'/projects/{side.id(project)}/tags/tag-{number}'

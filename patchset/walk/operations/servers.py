@@ -4,9 +4,7 @@
 
 from patchset import preparation
 from patchset.walk import names
-from patchset.walk.steps import NUMBER
-from patchset.walk.steps import NotApplicable
-from patchset.walk.steps import operation
+from patchset.walk import steps
 
 # Those of the default domain: the command supports no other one.
 _USERS = [name for name, of in names.USERS.items() if of == names.DEFAULT]
@@ -15,9 +13,9 @@ _PROJECTS = [
 ]
 
 
-@operation(
+@steps.operation(
     'keystone-manage', 3, user=_USERS, project=_PROJECTS,
-    role=names.ROLES, number=NUMBER,
+    role=names.ROLES, number=steps.NUMBER,
 )  # fmt: skip
 def bootstrap(side, user, project, role, number):
     """Set a password, enable the user and grant a role on a project."""
@@ -26,7 +24,7 @@ def bootstrap(side, user, project, role, number):
         path = f'/{kind}s/{side.id(name)}'
         answer = side.request('GET', path)
         if answer.status != 200:
-            raise NotApplicable(name)
+            raise steps.NotApplicable(name)
         actual[kind] = answer.body[kind]['name']
     password = f'password-{number}'
     status = side.manage(
@@ -40,22 +38,22 @@ def bootstrap(side, user, project, role, number):
     return status
 
 
-@operation('keystone-manage', 1)
+@steps.operation('keystone-manage', 1)
 def flush_trusts(side):
     return side.manage('trust_flush')
 
 
-@operation('keys', 1)
+@steps.operation('keys', 1)
 def rotate_keys(side):
     return side.manage('fernet_rotate', *preparation.owner())
 
 
-@operation('restarts', 1, processes=True, number=('1', '2'))
+@steps.operation('restarts', 1, processes=True, number=('1', '2'))
 def restart_node(side, number):
     if side.name == 'patched':
         side.testbed.restart(f'node {number}')
 
 
-@operation('restarts', 1)
+@steps.operation('restarts', 1)
 def restart_memcached(side):
     return side.flush_cache()

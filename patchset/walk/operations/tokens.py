@@ -4,21 +4,18 @@
 
 from bench import signing
 from patchset.walk import names
+from patchset.walk import steps
 from patchset.walk.operations import delegations
 from patchset.walk.side import ADMIN
 from patchset.walk.side import SELF
-from patchset.walk.steps import NEW_TOKEN
-from patchset.walk.steps import TOKEN
-from patchset.walk.steps import NotApplicable
-from patchset.walk.steps import operation
 
 SERVICE, READER = 'by-service', 'by-reader'
 CALLERS = (ADMIN, ADMIN, SELF, SERVICE, SERVICE, READER)
 _SCOPES = (*names.SCOPES, *names.SCOPES[:4], None)
 
 
-@operation(
-    'tokens', 40, token=NEW_TOKEN, user=names.USERS, scope=_SCOPES,
+@steps.operation(
+    'tokens', 40, token=steps.NEW_TOKEN, user=names.USERS, scope=_SCOPES,
     caller=CALLERS,
 )  # fmt: skip
 def issue(side, token, user, scope, caller):
@@ -27,8 +24,8 @@ def issue(side, token, user, scope, caller):
     return side.add_token(token, answer, caller)
 
 
-@operation(
-    'tokens', 15, token=NEW_TOKEN, source=TOKEN, scope=_SCOPES,
+@steps.operation(
+    'tokens', 15, token=steps.NEW_TOKEN, source=steps.TOKEN, scope=_SCOPES,
     caller=(*CALLERS, 'source'),
 )  # fmt: skip
 def rescope(side, token, source, scope, caller):
@@ -38,7 +35,9 @@ def rescope(side, token, source, scope, caller):
     return side.add_token(token, answer, caller)
 
 
-@operation('trusts', 8, token=NEW_TOKEN, trust=names.TRUSTS, caller=CALLERS)
+@steps.operation(
+    'trusts', 8, token=steps.NEW_TOKEN, trust=names.TRUSTS, caller=CALLERS
+)
 def use_trust(side, token, trust, caller):
     scope = {'OS-TRUST:trust': {'id': side.id(trust)}}
     _, trustee, _ = side.details[trust]
@@ -46,8 +45,8 @@ def use_trust(side, token, trust, caller):
     return side.add_token(token, answer, caller)
 
 
-@operation(
-    'application credentials', 12, token=NEW_TOKEN,
+@steps.operation(
+    'application credentials', 12, token=steps.NEW_TOKEN,
     credential=names.CREDENTIALS, caller=CALLERS,
 )  # fmt: skip
 def use_credential(side, token, credential, caller):
@@ -61,7 +60,7 @@ def use_credential(side, token, credential, caller):
     return side.add_token(token, answer, caller)
 
 
-@operation('EC2 credentials', 6, token=NEW_TOKEN, key=names.KEYS,
+@steps.operation('EC2 credentials', 6, token=steps.NEW_TOKEN, key=names.KEYS,
            caller=CALLERS)  # fmt: skip
 def use_key(side, token, key, caller):
     side.id(key)
@@ -71,8 +70,8 @@ def use_key(side, token, key, caller):
     return side.add_token(token, answer, caller)
 
 
-@operation(
-    'federation', 10, token=NEW_TOKEN, provider=names.PROVIDERS,
+@steps.operation(
+    'federation', 10, token=steps.NEW_TOKEN, provider=names.PROVIDERS,
     person=('f1', 'f2'), caller=CALLERS,
 )  # fmt: skip
 def sign_in_federated(side, token, provider, person, caller):
@@ -86,22 +85,22 @@ def sign_in_federated(side, token, provider, person, caller):
     return side.add_token(token, answer, caller)
 
 
-@operation('tokens', 4, token=TOKEN)
+@steps.operation('tokens', 4, token=steps.TOKEN)
 def revoke(side, token):
     return _revoke(side, side.token(ADMIN), token)
 
 
-@operation('tokens', 2, token=TOKEN)
+@steps.operation('tokens', 2, token=steps.TOKEN)
 def revoke_alone(side, token):
     return _revoke(side, side.token(ADMIN), token, '?cascade=false')
 
 
-@operation('tokens', 2, token=TOKEN)
+@steps.operation('tokens', 2, token=steps.TOKEN)
 def revoke_own(side, token):
     return _revoke(side, side.token(token), token)
 
 
-@operation('tokens', 1, user=names.USERS)
+@steps.operation('tokens', 1, user=names.USERS)
 def revoke_all_of_user(side, user):
     # Older releases do not support this request.
     return side.request('DELETE', f'/users/{side.id(user)}/tokens')
@@ -109,7 +108,7 @@ def revoke_all_of_user(side, user):
 
 def _revoke(side, caller, token, query=''):
     if token == ADMIN:
-        raise NotApplicable(token)
+        raise steps.NotApplicable(token)
     return side.request(
         'DELETE', f'/auth/tokens{query}', token=caller,
         headers={'X-Subject-Token': side.token(token)},
