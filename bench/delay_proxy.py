@@ -61,10 +61,8 @@ class DelayProxies:
         self.addresses = json.loads(response)
         return self
 
-    def __exit__(self, *_):
-        child.stop(self._process)
-        self._process.stdin.close()
-        self._process.stdout.close()
+    def __exit__(self, *error):
+        self._process.__exit__(*error)
 
     @property
     def pid(self):

@@ -158,9 +158,7 @@ def _run(parts, clients, seconds=None, strict=True, rate=0):
                 stderr=subprocess.STDOUT,
                 text=True,
             )
-            stack.enter_context(process)
-            stack.callback(child.stop, process)
-            running.append(process)
+            running.append(stack.enter_context(process))
         outputs = list(pool.map(_output, running))
     return parse(outputs, clients, strict)
 

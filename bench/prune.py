@@ -22,7 +22,6 @@ from bench import memory
 from bench import steal_time
 from bench import table
 from bench import testbed
-from patchset import child
 from patchset import errors
 from patchset import progress
 
@@ -179,23 +178,22 @@ def prune(side, measure):
     """
     runs, oldest = [], events.number(side, 'MIN(id)')
     command = ['revocation_prune', '--until-complete']
-    with tempfile.TemporaryFile('w+') as output:
-        process = side.keystone.manage(command, stdout=output, stderr=output)
-        try:
-            while (
-                process.poll() is None
-                and events.number(side, 'MIN(id)') < oldest + _BATCH
-            ):
-                time.sleep(0.05)
-            size = memory.kilobytes(process.pid, 'status', 'VmRSS')
-            memory_used = {'first': size}
-            while process.poll() is None:
-                # None if it has just ended.
-                size = memory.kilobytes(process.pid, 'status', 'VmHWM')
-                memory_used['most'] = size or memory_used.get('most')
-                runs.append(measure())
-        finally:
-            child.stop(process)
+    with (
+        tempfile.TemporaryFile('w+') as output,
+        side.keystone.manage(command, stdout=output, stderr=output) as process,
+    ):
+        while (
+            process.poll() is None
+            and events.number(side, 'MIN(id)') < oldest + _BATCH
+        ):
+            time.sleep(0.05)
+        size = memory.kilobytes(process.pid, 'status', 'VmRSS')
+        memory_used = {'first': size}
+        while process.poll() is None:
+            # None if it has just ended.
+            size = memory.kilobytes(process.pid, 'status', 'VmHWM')
+            memory_used['most'] = size or memory_used.get('most')
+            runs.append(measure())
         output.seek(0)
         lines = output.read().strip().splitlines() or ['no output']
     # 1 means that rows were deleted.

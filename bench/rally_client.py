@@ -34,27 +34,22 @@ def started(side, venv):
     """
     with paths.temporary('ks-rally-') as folder:
         log = folder / 'log'
-        with open(log, 'w') as output:
-            process = child.start(
+        variables = {
+            **child.variables(),
+            **venv.variables(paths.ROOT),
+            **side.keystone.credentials,
+            # Rally reads files there.
+            'HOME': str(folder),
+        }
+        with (
+            open(log, 'w') as output,
+            child.start(
                 [venv.python, '-P', '-m', 'bench.rally_worker'],
-                cwd=folder,
-                # Rally reads files in the home directory.
-                env={
-                    **child.variables(),
-                    **venv.variables(paths.ROOT),
-                    **side.keystone.credentials,
-                    'HOME': str(folder),
-                },
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=output,
-                text=True,
-            )  # fmt: skip
-        with process:
-            try:
-                yield Rally(process, log)
-            finally:
-                child.stop(process)
+                cwd=folder, env=variables, text=True, stderr=output,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            ) as process,
+        ):  # fmt: skip
+            yield Rally(process, log)
 
 
 class Rally:

@@ -87,8 +87,16 @@ def find(name, *folders):
     return pathlib.Path(path)
 
 
+class Process(subprocess.Popen):
+    """A child of :func:`start`; the end of a ``with`` block stops it."""
+
+    def __exit__(self, *error):
+        stop(self)
+        super().__exit__(*error)
+
+
 def start(command, *, user=None, prefix=(), **options):
-    """Start a program in a process group of its own.
+    """Start a program in a process group of its own: a :class:`Process`.
 
     A Ctrl-C in the terminal therefore reaches only this program, which
     then stops its children in order. The kernel ends the child when this
@@ -104,7 +112,7 @@ def start(command, *, user=None, prefix=(), **options):
         become += [f'--reuid={user}', f'--regid={group}', '--init-groups']
     words = [str(word) for word in [*prefix, *become, *command]]
     options.setdefault('stdin', subprocess.DEVNULL)
-    return subprocess.Popen(words, start_new_session=True, **options)
+    return Process(words, start_new_session=True, **options)
 
 
 def children(pid):

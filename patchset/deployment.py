@@ -237,7 +237,7 @@ class Deployment:
         :param words: its name and arguments
         :param variables: further environment variables
         :param options: further arguments of :class:`subprocess.Popen`
-        :returns: the process, for :func:`patchset.child.stop`
+        :returns: a :class:`patchset.child.Process`
         """
         own = wsgi.variables(self.environment, self.tree)
         program = 'from keystone.cmd import manage; manage.main()'

@@ -164,16 +164,15 @@ class Preparation:
         """Run a keystone-manage command to its end."""
         path = self._state.path / 'manage.log'
         start = child.log_size(path)
-        with open(path, 'ab', opener=states.private) as log:
-            command = self._keystone.manage(
+        with (
+            open(path, 'ab', opener=states.private) as log,
+            self._keystone.manage(
                 words,
                 {'OS_BOOTSTRAP_PASSWORD': self.password},
                 stdout=log, stderr=log, umask=0o077, **options,
-            )  # fmt: skip
-            try:
-                code = command.wait()
-            finally:
-                child.stop(command)
+            ) as command,
+        ):  # fmt: skip
+            code = command.wait()
         if code:
             raise errors.Error(
                 f'keystone-manage failed: {words[0]}: '

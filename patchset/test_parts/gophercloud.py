@@ -76,20 +76,19 @@ def _run(command, ids, account, folder, log):
         'no_proxy': '127.0.0.1',
     }
     log.parent.mkdir(parents=True, exist_ok=True)
-    with open(log, 'w') as output:
-        tests = child.start(
-            [
-                *command, '-test.v=test2json',
-                f'-test.run=^({"|".join(sorted(ids))})$',
-            ],
-            cwd=folder, env={**child.variables(), **_VARIABLES, **variables},
-            stdout=output, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        try:
-            with progress.stage(f'gophercloud: {len(ids)} tests'):
-                tests.wait()
-        finally:
-            child.stop(tests)
+    chosen = f'-test.run=^({"|".join(sorted(ids))})$'
+    with (
+        open(log, 'w') as output,
+        child.start(
+            [*command, '-test.v=test2json', chosen],
+            cwd=folder,
+            env={**child.variables(), **_VARIABLES, **variables},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        ) as tests,
+        progress.stage(f'gophercloud: {len(ids)} tests'),
+    ):
+        tests.wait()
 
 
 def _go():

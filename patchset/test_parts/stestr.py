@@ -103,15 +103,13 @@ class Suite:
         :param expression: regular expression that the ids must match
         :raises patchset.errors.Error: a test module does not import
         """
-        with _temporary() as folder, self._log() as log:
-            listing = self._start(
-                folder, 'list', expression, stdout=subprocess.PIPE, stderr=log
-            )
-            try:
-                with progress.doing(f'{self.label}: loading the tests'):
-                    output = listing.communicate()[0].decode(errors='replace')
-            finally:
-                child.stop(listing)
+        with (
+            _temporary() as folder,
+            self._log() as log,
+            self._start(folder, 'list', expression, log) as listing,
+            progress.doing(f'{self.label}: loading the tests'),
+        ):
+            output = listing.communicate()[0].decode(errors='replace')
             if listing.returncode:
                 log.write(output.encode())
                 raise self._unloaded()
@@ -143,17 +141,17 @@ class Suite:
                 named = folder / 'ids'
                 named.write_text('\n'.join(sorted(report.ids)))
                 options.append(f'--load-list={named}')
-            suite = self._start(
-                folder, 'run', expression, *options,
-                ids=report.ids, stdout=subprocess.PIPE, stderr=log,
+            suite = stack.enter_context(
+                self._start(
+                    folder, 'run', expression, log, options, report.ids
+                )
+            )
+            reader = stack.enter_context(
+                child.start(
+                    [self._environment.python, '-P', _READER],
+                    stdin=suite.stdout, stdout=subprocess.PIPE, stderr=log,
+                )
             )  # fmt: skip
-            stack.callback(child.stop, suite)
-            reader = child.start(
-                [self._environment.python, '-P', _READER],
-                stdin=suite.stdout, stdout=subprocess.PIPE, stderr=log,
-            )  # fmt: skip
-            stack.enter_context(reader.stdout)
-            stack.callback(child.stop, reader)
             suite.stdout.close()  # the reader has it
             count = functools.partial(self._count, report)
             stack.enter_context(progress.doing(count))
@@ -178,7 +176,7 @@ class Suite:
         if kind == 'failed' and not self._quiet:
             progress.say(f'FAILED {test["id"]}\n{test["text"]}\n')
 
-    def _start(self, temporary, verb, expression, *options, ids=(), **streams):
+    def _start(self, temporary, verb, expression, log, options=(), ids=()):
         durations.make_repository(temporary, ids)
         command = [
             self._environment.bin / 'stestr', f'--repo-url={temporary}',
@@ -190,7 +188,8 @@ class Suite:
             command,
             cwd=self._tree,
             env=self._variables_in(temporary),
-            **streams,
+            stdout=subprocess.PIPE,
+            stderr=log,
         )
 
     def _selection(self, temporary):
