@@ -40,13 +40,9 @@ def results(folder):
     :returns: list of (path, dict)
     """
     order = list(ALL)
-    return sorted(
-        (
-            (path, json.loads(path.read_text()))
-            for path in sorted(folder.glob('*.json'))
-        ),
-        key=lambda item: order.index(item[1]['experiment']),
-    )
+    paths = sorted(folder.glob('*.json'))
+    found = [(path, json.loads(path.read_text())) for path in paths]
+    return sorted(found, key=lambda one: order.index(one[1]['experiment']))
 
 
 def of_api():

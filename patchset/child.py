@@ -31,7 +31,7 @@ def variables():
     }
 
 
-def run(command, *, cwd=None, env=None, stdin=None, what=None):
+def run(command, *, cwd=None, env=None, stdin='', what=None):
     """Run a command to its end and return its standard output as text.
 
     :param command: list of strings or paths
@@ -51,7 +51,7 @@ def run(command, *, cwd=None, env=None, stdin=None, what=None):
     return done.stdout
 
 
-def finish(command, *, env=None, stdin=None, **options):
+def finish(command, *, env=None, stdin='', **options):
     """Run a command to its end, however it ends.
 
     :param options: further ones of :func:`subprocess.run`; the others are
@@ -59,10 +59,9 @@ def finish(command, *, env=None, stdin=None, **options):
     :returns: a :class:`subprocess.CompletedProcess` with text
     :raises patchset.errors.NotInstalled: the command is missing
     """
-    source = {'stdin': subprocess.DEVNULL} if stdin is None else {}
     options = {
-        'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'text': True,
-        'errors': 'replace', 'input': stdin, **source, **options,
+        'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'input': stdin,
+        'text': True, 'errors': 'replace', **options,
     }  # fmt: skip
     words = [str(word) for word in command]
     try:

@@ -16,7 +16,7 @@ _ENVIRONMENT = {
 IDENTITY = ('Keystone Revocation and Caching Patch Set', 'revcache@localhost')
 
 
-def git(tree, *arguments, stdin=None, env=None, what=None):
+def git(tree, *arguments, stdin='', env=None, what=None):
     """Run git in a tree and return what it printed.
 
     :raises patchset.errors.Error: git failed

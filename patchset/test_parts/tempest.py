@@ -111,8 +111,8 @@ def install_plugin(folder):
 def run(options):
     expression = stestr.both(EXPRESSION, options.expression)
     report = run_suite(options, 'tempest', expression)
-    return baseline.judge(options, 'tempest', report, _on_stock)
 
+    def on_stock(stock, tests):
+        return run_suite(stock, 'tempest', stestr.exactly(tests))
 
-def _on_stock(stock, tests):
-    return run_suite(stock, 'tempest', stestr.exactly(tests))
+    return baseline.judge(options, 'tempest', report, on_stock)
