@@ -76,15 +76,7 @@ class Service(server.Server):
         }
 
     def _command(self):
-        return [
-            self._keystone.environment.bin / 'uwsgi',
-            '--http-socket', f'127.0.0.1:{self.port}',
-            '--wsgi-file', APPLICATION,
-            '--master', '--no-orphans', '--need-app', '--single-interpreter',
-            '--lazy-apps', '--thunder-lock', '--processes', PROCESSES,
-            '--buffer-size', wsgi.HEADERS,
-            '--add-header', 'Connection: close', '--die-on-term',
-        ]  # fmt: skip
+        return wsgi.serve(self._keystone, APPLICATION, self.port, PROCESSES)
 
     def _variables(self):
         variables = wsgi.variables(

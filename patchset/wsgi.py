@@ -23,24 +23,29 @@ def command(keystone, workers):
         # Stock's needs help before several threads can use it.
         application = paths.SCRIPTS / 'application.py'
     return [
-        keystone.environment.bin / 'uwsgi',
-        '--http-socket', f'127.0.0.1:{keystone.port}',
-        '--wsgi-file', application,
+        *serve(keystone, application, keystone.port, keystone.processes),
         '--pyargv',
         '--config-file keystone.conf --config-dir keystone.conf.d',
-        '--master', '--no-orphans', '--need-app', '--single-interpreter',
-        # Each process opens connections of its own.
-        '--lazy-apps', '--thunder-lock',
-        '--processes', keystone.processes, '--threads', keystone.threads,
+        '--threads', keystone.threads,
         # As in upstream's configuration, whatever the number of threads.
         '--enable-threads',
-        '--buffer-size', HEADERS,
-        # A client that keeps its connection would keep a thread as well.
-        '--add-header', 'Connection: close',
         '--hook-accepting', f'appendn:{workers} ready',
-        '--die-on-term',
         '--hook-master-start', 'unix_signal:15 gracefully_kill_them_all',
         '--worker-reload-mercy', MERCY,
+    ]  # fmt: skip
+
+
+def serve(keystone, application, port, processes):
+    """Words of a command that serves a file with Keystone's environment."""
+    return [
+        keystone.environment.bin / 'uwsgi',
+        '--http-socket', f'127.0.0.1:{port}', '--wsgi-file', application,
+        '--master', '--no-orphans', '--need-app', '--single-interpreter',
+        # Each process opens connections of its own.
+        '--lazy-apps', '--thunder-lock', '--processes', processes,
+        '--buffer-size', HEADERS,
+        # A client that keeps its connection would keep a thread as well.
+        '--add-header', 'Connection: close', '--die-on-term',
     ]  # fmt: skip
 
 

@@ -164,13 +164,10 @@ def _tell(known, running):
 
 
 class Record:
-    """A file in a folder that is locked by the running cluster.
+    """A file in a folder that is locked by the running cluster."""
 
-    :param folder: path; None is the folder of ``./ks cluster``
-    """
-
-    def __init__(self, folder=None):
-        self._state = state.State(folder or paths.BUILD / 'cluster')
+    def __init__(self):
+        self._state = state.State(paths.BUILD / 'cluster')
 
     def __enter__(self):
         """Lock the folder.

@@ -112,10 +112,11 @@ class Testbed(server.Service):
         :returns: its exit code
         """
         name = NODES[0] if side == 'patched' else STOCK
-        with open(self._folder / f'manage-{side}.log', 'ab') as log:
-            command = self._keystones[name].manage(
-                words, stdout=log, stderr=log
-            )
+        keystone = self._keystones[name]
+        with (
+            open(self._folder / f'manage-{side}.log', 'ab') as log,
+            keystone.manage(words, stdout=log, stderr=log) as command,
+        ):
             return command.wait()
 
     def restart(self, name):

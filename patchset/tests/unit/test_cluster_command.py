@@ -43,8 +43,9 @@ class WordsTestCase(testtools.TestCase):
 class RecordTestCase(testtools.TestCase):
     def setUp(self):
         super().setUp()
-        self.folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.folder /= 'cluster'
+        build = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.useFixture(fixtures.MonkeyPatch('patchset.paths.BUILD', build))
+        self.folder = build / 'cluster'
 
     def cluster(self):
         """What a record reads of a cluster."""
@@ -68,24 +69,24 @@ class RecordTestCase(testtools.TestCase):
         )
 
     def test_written_read_and_gone(self):
-        reader = cluster.Record(self.folder)
-        with cluster.Record(self.folder) as one:
+        reader = cluster.Record()
+        with cluster.Record() as one:
             self.assertRaises(errors.Error, reader.read)
             known = one.write(self.cluster())
             self.assertEqual(known, reader.read())
         self.assertRaises(errors.Error, reader.read)
 
     def test_what_a_killed_cluster_left_is_not_believed(self):
-        with cluster.Record(self.folder) as one:
+        with cluster.Record() as one:
             known = one.write(self.cluster())
         kept = state.State(self.folder)
         kept.note(known)
-        reader = cluster.Record(self.folder)
+        reader = cluster.Record()
         self.assertRaises(errors.Error, reader.read)
 
     def test_one_at_a_time(self):
-        with cluster.Record(self.folder):
-            second = cluster.Record(self.folder)
+        with cluster.Record():
+            second = cluster.Record()
             self.assertRaises(errors.Error, second.__enter__)
 
     def test_text(self):
@@ -95,7 +96,7 @@ class RecordTestCase(testtools.TestCase):
                 lambda path: {'node1': 'UP', 'node2': 'DOWN'},
             )
         )
-        with cluster.Record(self.folder) as one:
+        with cluster.Record() as one:
             text = '\n'.join(cluster.status(one.write(self.cluster())))
         for words in (
             '2 region(s), 100 ms round trip time between regions',
