@@ -9,6 +9,7 @@ write.
 
 import html
 import pathlib
+import string
 import sys
 
 from bench import bar_charts
@@ -16,37 +17,7 @@ from bench import charts
 from bench import drawing
 from bench import experiments
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width"/>
-<title>Keystone, stock and patched</title>
-<style>
-body {{ font: 16px/1.5 sans-serif; max-width: 64em; margin: 2em auto;
-  padding: 0 1em; color: #222; }}
-figure {{ margin: 1.5em 0; overflow-x: auto; }}
-figure svg {{ max-width: 100%; height: auto; }}
-figcaption {{ color: #555; }}
-pre {{ overflow-x: auto; background: #f5f5f5; padding: 1em;
-  font-size: 12px; line-height: 1.35; }}
-dl {{ display: grid; grid-template-columns: max-content 1fr;
-  gap: 0 1em; }}
-dt {{ font-weight: bold; }}
-dd {{ margin: 0; overflow-wrap: anywhere; }}
-@media (max-width: 767px) {{ figure svg {{ max-width: none; }} }}
-</style>
-</head>
-<body>
-<h1>Keystone, stock and patched</h1>
-<p>Stock and patched Keystone ran at the same time on one machine, with the
-same database server and a memcached each. wrk or Rally measured them
-alternately. Compare the two sides; the absolute figures depend on the machine.
-The side <em>cloud</em> is an existing Keystone.</p>
-{sections}
-</body>
-</html>
-"""
+_PAGE = pathlib.Path(__file__).with_suffix('.html')
 
 
 def section(result, drawn):
@@ -99,7 +70,8 @@ def main(folder, target):
             file.write_text(svg)
             svgs.append((caption, svg))
         sections.append(section(result, svgs))
-    target.write_text(_PAGE.format(sections='\n'.join(sections)))
+    page = string.Template(_PAGE.read_text())
+    target.write_text(page.substitute(sections='\n'.join(sections)))
 
 
 if __name__ == '__main__':

@@ -4,6 +4,7 @@
 
 import contextlib
 import csv
+import pathlib
 import signal
 import socket
 
@@ -11,42 +12,9 @@ from patchset import child
 from patchset import errors
 from patchset.services import server
 
-BACKEND = 'keystone'
+BACKEND = 'keystone'  # in haproxy.cfg
 TIMEOUT = 60  # seconds for a reload, and for state changes of servers
-_CONFIGURATION = """\
-global
-    maxconn 2000
-    noreuseport
-    hard-stop-after 10s
-    stats socket {folder}/runtime mode 600 level admin expose-fd listeners
-
-defaults
-    mode http
-    timeout connect 5s
-    timeout client 60s
-    timeout server 60s
-    timeout check {check_timeout}s
-    retries 3
-    option redispatch
-    default-server inter 1s fall 2 rise 1
-
-frontend {backend}
-    bind 127.0.0.1:{port}
-    default_backend {backend}
-
-backend {backend}
-    balance roundrobin
-    option httpchk GET /v3
-    http-check expect status 200
-    http-response set-header X-Served-By %s
-{servers}
-
-frontend statistics
-    bind 127.0.0.1:{statistics}
-    stats enable
-    stats uri /
-    stats refresh 5s
-"""
+_CONFIGURATION = pathlib.Path(__file__).with_suffix('.cfg')
 
 
 class HAProxy(server.Server):
@@ -142,9 +110,8 @@ class HAProxy(server.Server):
             f'    server {name} 127.0.0.1:{port} check'
             for name, port in self._servers.items()
         ]
-        text = _CONFIGURATION.format(
+        text = _CONFIGURATION.read_text().format(
             folder=self.folder,
-            backend=BACKEND,
             port=self.port,
             check_timeout=self._check_timeout,
             servers='\n'.join(lines),
