@@ -163,11 +163,7 @@ def round_trip(pin, tree, root):
 
     :raises patchset.errors.Error: a file would be written differently
     """
-    patches, overlay = refresh.read(tree)
-    wanted = {
-        f'patches/{pin.release}/{name}': patches[name] for name in patches
-    }
-    for name, content in {**wanted, **overlay}.items():
+    for name, content in refresh.read(tree, pin.release).items():
         if (root / name).read_bytes() != content:
             raise errors.Error(
                 f'{name} is not as ./ks refresh writes it: run ./ks refresh'

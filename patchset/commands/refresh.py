@@ -51,8 +51,7 @@ def run(args):
             )
         if edited:
             fold(tree, args.topic)
-        patches, overlay = read(tree)
-        changed = write(pin.release, patches, overlay)
+        changed = write(pin.release, read(tree, pin.release))
         assemble.mark(tree, 'head', assemble.head(tree))
     assemble.ensure(pin)
     for name in changed or ['nothing to refresh']:
@@ -102,18 +101,17 @@ def topics_of(tree, base=assemble.BASE, last='HEAD'):
     return found
 
 
-def read(tree):
-    """What patches/ and the overlay should hold, by the tree's commits.
+def read(tree, release):
+    """The patches and overlay files of a release, by the tree's commits.
 
-    :returns: patches ({``STACK/NAME.patch``: bytes}, in order) and overlay
-        files ({path: bytes})
+    :returns: {repository path: bytes}, the patches in order
     :raises patchset.errors.Error: a commit changes another topic's overlay
         file, adds a file where none may stand, or is behind the wrong stack
     """
     upstream = set(
         git.names(tree, 'ls-tree', '-rz', '--name-only', assemble.BASE)
     )
-    patches, overlay = {}, {}
+    patches, overlay = {}, []
     stack = next(iter(series.STACKS))
     for commit, name, message in topics_of(tree):
         stack = _stack(name, message, stack)
@@ -136,11 +134,11 @@ def read(tree):
                 )
             else:
                 adds.append(path)
-                # No later topic may change it.
-                overlay[path] = tree / path
-        path = f'{stack}/{name}.patch'
+        overlay += adds
+        path = f'patches/{release}/{stack}/{name}.patch'
         patches[path] = _patch(tree, commit, message, adds, hunks)
-    return patches, {name: path.read_bytes() for name, path in overlay.items()}
+    # No later topic changes those of an earlier one.
+    return patches | {path: (tree / path).read_bytes() for path in overlay}
 
 
 def _stack(name, message, before):
@@ -181,8 +179,8 @@ def _patch(tree, commit, message, adds, hunks):
     ).encode()
 
 
-def write(release, patches, overlay, root=paths.ROOT):
-    """Bring patches/ and the overlay in line; return what changed.
+def write(release, wanted, root=paths.ROOT):
+    """Bring patches/ and the overlay in line with what :func:`read` returned.
 
     Files of a topic that is gone are removed, unless another release has
     them; files that no topic ever named are left alone.
@@ -190,12 +188,12 @@ def write(release, patches, overlay, root=paths.ROOT):
     :returns: list of repository paths that were written or removed
     """
     folder = root / 'patches' / release
-    wanted = {f'patches/{release}/{name}': patches[name] for name in patches}
-    wanted.update(overlay)
-    for stack in series.STACKS:
-        wanted[f'patches/{release}/{stack}/series'] = _series(
-            release, stack, patches, root
+    wanted = wanted | {
+        f'patches/{release}/{stack}/series': _series(
+            release, stack, wanted, root
         )
+        for stack in series.STACKS
+    }
     before = {
         f'patches/{release}/{path.relative_to(folder)}'
         for path in folder.glob('*/*.patch')
@@ -217,14 +215,11 @@ def write(release, patches, overlay, root=paths.ROOT):
     return changed
 
 
-def _series(release, stack, patches, root):
+def _series(release, stack, wanted, root):
     """A stack's series file: its comments kept, its topics in order."""
     folder = root / 'patches'
-    names = [
-        name.partition('/')[2]
-        for name in patches
-        if name.startswith(f'{stack}/')
-    ]
+    own = f'patches/{release}/{stack}/'
+    names = [one.removeprefix(own) for one in wanted if one.startswith(own)]
     if series.file_names(release, stack, folder) == names:
         return (folder / release / stack / 'series').read_bytes()
     comments = series.comments(release, stack, folder)

@@ -211,8 +211,7 @@ class Suite:
             **self._environment.variables(self._tree),
             'PYTHONPATH': os.pathsep.join(map(str, self._path)),
             'PYTHON': str(self._environment.python),
-            # Trees stay as they are: compiled code and files go elsewhere.
-            'PYTHONPYCACHEPREFIX': str(paths.BUILD / 'pycache'),
+            # Trees stay as they are: files go elsewhere.
             'HYPOTHESIS_STORAGE_DIRECTORY': str(paths.BUILD / 'hypothesis'),
             'KEYSTONE_TEST_TEMP_DIR': str(temporary),
             'TMPDIR': str(temporary),

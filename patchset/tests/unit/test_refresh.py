@@ -20,8 +20,8 @@ class RefreshTestCase(base.RepositoryTestCase):
         self.tree = self.assemble()
 
     def write_back(self):
-        patches, overlay = refresh.read(self.tree)
-        return refresh.write(self.pin.release, patches, overlay, self.root)
+        found = refresh.read(self.tree, self.pin.release)
+        return refresh.write(self.pin.release, found, self.root)
 
     def commit(self, path, content, message):
         (self.tree / path).parent.mkdir(parents=True, exist_ok=True)
@@ -112,12 +112,16 @@ class RefreshTestCase(base.RepositoryTestCase):
     def test_file_of_another_topic(self):
         name = next(t for t in self.topics() if t.adds).adds[0]
         self.commit(name, 'spoilt\n', 'Take over\n\nForwarded: no\n')
-        error = self.assertRaises(errors.Error, refresh.read, self.tree)
+        error = self.assertRaises(
+            errors.Error, refresh.read, self.tree, self.pin.release
+        )
         self.assertIn(f'topic take-over changes {name}', str(error))
 
     def test_file_where_none_may_stand(self):
         self.commit('tools/new.sh', '', 'Add a tool\n\nForwarded: no\n')
-        error = self.assertRaises(errors.Error, refresh.read, self.tree)
+        error = self.assertRaises(
+            errors.Error, refresh.read, self.tree, self.pin.release
+        )
         self.assertIn('topic add-a-tool adds tools/new.sh', str(error))
 
     def test_fold_into_nothing_known(self):
