@@ -11,8 +11,8 @@ import re
 
 from bench import signing
 from patchset.walk import testbed as testbeds
-from patchset.walk.side import ADMIN
-from patchset.walk.side import SELF
+from patchset.walk.names import ADMIN
+from patchset.walk.names import SELF
 
 _RULES = {'OpenStack-Identity-Access-Rules': '1.0'}
 # Of the two validations of each token, the second is one of these.

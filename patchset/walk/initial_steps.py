@@ -3,9 +3,7 @@
 """The first steps of each walk, which create the resources."""
 
 from patchset.walk import names
-from patchset.walk import side
 from patchset.walk.operations import ldap
-from patchset.walk.operations import tokens
 from patchset.walk.steps import Step
 
 _SERVICE, _READER = 'u5', 'u4'
@@ -45,13 +43,13 @@ def steps():
         Step(
             'grant_on_system', {'holder': f'users:{_READER}', 'role': 'reader'}
         ),
-        _issue(tokens.SERVICE, _SERVICE, 'project:p4'),
-        _issue(tokens.READER, _READER, 'system'),
+        _issue(names.SERVICE, _SERVICE, 'project:p4'),
+        _issue(names.READER, _READER, 'system'),
     ]
 
 
 def _issue(token, user, scope):
-    arguments = {'user': user, 'scope': scope, 'caller': side.ADMIN}
+    arguments = {'user': user, 'scope': scope, 'caller': names.ADMIN}
     return Step('issue', {'token': token, **arguments})
 
 

@@ -29,7 +29,11 @@ RECEIPTS = ('receipt1', 'receipt2')
 SERVICES = ('s1', 's2')
 ENDPOINTS = {'e1': 's1', 'e2': 's1', 'e3': 's2'}  # {name: its service}
 ENDPOINT_GROUPS = ('eg1', 'eg2')
+INTERFACES = ('public', 'internal', 'admin')
 PROVIDERS = ('idp1', 'idp2')
+# Tokens that validate others; with SELF, a token validates itself.
+ADMIN, SERVICE, READER, SELF = 'by-admin', 'by-service', 'by-reader', 'self'
+CALLERS = (ADMIN, ADMIN, SELF, SERVICE, SERVICE, READER)
 
 SCOPES = (
     *(f'project:{name}' for name in PROJECTS),

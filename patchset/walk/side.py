@@ -7,9 +7,7 @@ import time
 
 from patchset import client
 from patchset.walk import steps
-
-ADMIN = 'by-admin'  # name of the admin's token
-SELF = 'self'  # the token validates itself
+from patchset.walk.names import ADMIN
 
 
 @dataclasses.dataclass(frozen=True)

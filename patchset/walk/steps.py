@@ -4,6 +4,9 @@
 
 import collections.abc
 import dataclasses
+import inspect
+
+from patchset.walk import names
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Step:
 class Operation:
     """One kind of step.
 
+    :param name: its name in a :class:`Step`
     :param do: called with a side and the step's arguments; returns an
         :class:`patchset.client.Answer`, or None
     :param kind: name by which it can be excluded
@@ -42,16 +46,12 @@ class Operation:
     :param processes: whether it starts or ends processes of the testbed
     """
 
+    name: str
     do: collections.abc.Callable
     kind: str
     weight: int
     choices: dict
     processes: bool = False
-
-    @property
-    def name(self):
-        """Name of the operation."""
-        return self.do.__name__
 
 
 OPERATIONS: dict[str, Operation] = {}
@@ -60,37 +60,57 @@ NEW_TOKEN = 'unused name of a token'
 NUMBER = 'number of the step'
 
 
+# What a parameter is chosen from, by its name: values, or one of the above.
+_CHOICES = {
+    'user': names.USERS, 'group': names.GROUPS, 'project': names.PROJECTS,
+    'domain': names.DOMAINS, 'role': names.ROLES, 'trust': names.TRUSTS,
+    'credential': names.CREDENTIALS, 'key': names.KEYS,
+    'consumer': names.CONSUMERS, 'access': names.ACCESS_TOKENS,
+    'receipt': names.RECEIPTS, 'service': names.SERVICES,
+    'endpoint': names.ENDPOINTS, 'interface': names.INTERFACES,
+    'provider': names.PROVIDERS, 'caller': names.CALLERS,
+    'token': NEW_TOKEN, 'number': NUMBER,
+}  # fmt: skip
+
+
 def operation(kind, weight=2, processes=False, **choices):
     """Decorator that registers a function as an :class:`Operation`.
 
-    A choice is a collection of values, or ``TOKEN``, ``NEW_TOKEN``,
-    ``NUMBER``.
+    :param choices: for parameters of the function that are not chosen from
+        what is usual for their names
     """
 
     def register(function):
-        OPERATIONS[function.__name__] = Operation(
-            function, kind, weight, choices, processes
-        )
+        found = _choices(function, choices)
+        _add(function.__name__, function, kind, weight, found, processes)
         return function
 
     return register
 
 
-def put_and_delete(kind, names, **choices):
+def _choices(function, given):
+    _, *parameters = inspect.signature(function).parameters
+    return {name: {**_CHOICES, **given}[name] for name in parameters}
+
+
+def _add(name, *values):
+    OPERATIONS[name] = Operation(name, *values)
+
+
+def put_and_delete(kind, weights, **choices):
     """Decorator that registers PUT and DELETE for a function of a path.
 
-    :param names: {name: weight} of the two operations, first that of PUT
+    :param weights: {name: weight} of the two operations, first that of PUT
     """
 
     def register(path):
-        methods = zip(('PUT', 'DELETE'), names.items(), strict=True)
+        methods = zip(('PUT', 'DELETE'), weights.items(), strict=True)
         for method, (name, weight) in methods:
 
             def do(side, method=method, **arguments):
                 return side.request(method, path(side, **arguments))
 
-            do.__name__ = name
-            operation(kind, weight, **choices)(do)
+            _add(name, do, kind, weight, _choices(path, choices))
         return path
 
     return register
@@ -106,11 +126,10 @@ _UPDATES = {
 _NUMBERED = ('rename', 'describe')  # updates that use a number
 
 
-def usual_operations(kind, resource, names, values=None, **weights):
+def usual_operations(kind, resource, values=None, **weights):
     """Register operations that create, update or delete a resource.
 
     :param resource: its type, as in paths, for example ``user``
-    :param names: names of the resources of this type
     :param values: function of a side and a name: the attributes of a new one,
         in addition to its name
     :param weights: {verb: weight} of the operations
@@ -128,9 +147,9 @@ def usual_operations(kind, resource, names, values=None, **weights):
                 resource, name, **_UPDATES[verb](name, **arguments)
             )
 
-        do.__name__ = f'{verb}_{resource}'
-        number = {'number': NUMBER} if verb in _NUMBERED else {}
-        operation(kind, weight, **{resource: names}, **number)(do)
+        used = (resource, 'number') if verb in _NUMBERED else (resource,)
+        found = {name: _CHOICES[name] for name in used}
+        _add(f'{verb}_{resource}', do, kind, weight, found)
 
 
 def kinds():

@@ -13,6 +13,7 @@ from patchset.walk import known_differences
 from patchset.walk import side as sides
 from patchset.walk import steps
 from patchset.walk import testbed as testbeds
+from patchset.walk.names import ADMIN
 
 POOL = 9  # tokens that are validated after each step
 _MIN_VALID = 5  # tokens of the pool that should be valid
@@ -82,7 +83,7 @@ class Walk:
         for _ in range(_STEP_ATTEMPTS):
             step = generator.step(
                 len(self.steps),
-                self._pool or [sides.ADMIN],
+                self._pool or [ADMIN],
                 len(self._valid) < _MIN_VALID,
             )
             differences = self.perform(step)
@@ -185,7 +186,7 @@ class Walk:
                 return []
             # A process of stock uses values of its last request, which may be
             # outdated, until a request replaces them.
-            server.ask('GET', '/domains/default', side.token(sides.ADMIN))
+            server.ask('GET', '/domains/default', side.token(ADMIN))
         return self._compare(
             request, testbeds.STOCK, stock, testbeds.REFERENCE, patched
         )

@@ -17,6 +17,7 @@ from patchset.walk import known_differences
 from patchset.walk import side
 from patchset.walk import steps
 from patchset.walk import testbed
+from patchset.walk.names import SELF
 
 _ID = '0123456789abcdef' * 2
 _OTHER = 'fedcba9876543210' * 2
@@ -140,7 +141,7 @@ class AnswersTestCase(testtools.TestCase):
 class RequestsTestCase(testtools.TestCase):
     def test_each_token_is_validated_twice(self):
         names = [f't{number}' for number in range(4)]
-        tokens = {name: side.Token('secret', side.SELF) for name in names}
+        tokens = {name: side.Token('secret', SELF) for name in names}
         one = types.SimpleNamespace(tokens=tokens, keys={})
         requests = answers.requests(one, names)
         self.assertEqual(

@@ -18,9 +18,7 @@ _TARGETS = (
 )
 
 
-steps.usual_operations(
-    'roles', 'role', names.ROLES, create=2, rename=2, delete=1
-)
+steps.usual_operations('roles', 'role', create=2, rename=2, delete=1)
 
 
 def _path(side, what):

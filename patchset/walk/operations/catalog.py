@@ -5,18 +5,17 @@
 from patchset.walk import names
 from patchset.walk import steps
 
-_INTERFACES = ('public', 'internal', 'admin')
 _GROUPS = '/OS-EP-FILTER/endpoint_groups'
 
 
 steps.usual_operations(
-    'catalog', 'service', names.SERVICES,
+    'catalog', 'service',
     lambda side, name: {'type': f'type-{name}'},
     create=2, rename=1, disable=1, enable=1,
 )  # fmt: skip
 
 
-@steps.operation('catalog', 1, service=names.SERVICES)
+@steps.operation('catalog', 1)
 def delete_service(side, service):
     path = f'/services/{side.id(service)}'
     own = [name for name, of in names.ENDPOINTS.items() if of == service]
@@ -34,7 +33,7 @@ def _remove_projects(side, endpoint):
         side.request('DELETE', f'/OS-EP-FILTER/{path}')
 
 
-@steps.operation('catalog', 3, endpoint=names.ENDPOINTS, interface=_INTERFACES)
+@steps.operation('catalog', 3)
 def create_endpoint(side, endpoint, interface):
     service = side.id(names.ENDPOINTS[endpoint])
     return side.create(
@@ -43,17 +42,15 @@ def create_endpoint(side, endpoint, interface):
     )  # fmt: skip
 
 
-@steps.operation('catalog', endpoint=names.ENDPOINTS, number=steps.NUMBER)
+@steps.operation('catalog')
 def move_endpoint(side, endpoint, number):
     return side.update('endpoint', endpoint, url=f'http://moved-{number}')
 
 
-steps.usual_operations(
-    'catalog', 'endpoint', names.ENDPOINTS, disable=1, enable=1, delete=1
-)
+steps.usual_operations('catalog', 'endpoint', disable=1, enable=1, delete=1)
 
 
-@steps.operation('catalog', group=names.ENDPOINT_GROUPS, interface=_INTERFACES)
+@steps.operation('catalog', group=names.ENDPOINT_GROUPS)
 def create_endpoint_group(side, group, interface):
     return side.create(
         'endpoint_group', group, _GROUPS, name=group,
@@ -61,9 +58,7 @@ def create_endpoint_group(side, group, interface):
     )  # fmt: skip
 
 
-@steps.operation(
-    'catalog', 1, group=names.ENDPOINT_GROUPS, interface=_INTERFACES
-)
+@steps.operation('catalog', 1, group=names.ENDPOINT_GROUPS)
 def change_endpoint_group(side, group, interface):
     filters = {'interface': interface}
     return side.update('endpoint_group', group, _GROUPS, filters=filters)
@@ -76,16 +71,13 @@ def delete_endpoint_group(side, group):
 
 @steps.put_and_delete(
     'catalog', {'add_endpoint_group': 2, 'remove_endpoint_group': 1},
-    group=names.ENDPOINT_GROUPS, project=names.PROJECTS,
+    group=names.ENDPOINT_GROUPS,
 )  # fmt: skip
 def _of_project(side, group, project):
     return f'{_GROUPS}/{side.id(group)}/projects/{side.id(project)}'
 
 
-@steps.put_and_delete(
-    'catalog', {'add_endpoint': 2, 'remove_endpoint': 1},
-    endpoint=names.ENDPOINTS, project=names.PROJECTS,
-)  # fmt: skip
+@steps.put_and_delete('catalog', {'add_endpoint': 2, 'remove_endpoint': 1})
 def _endpoint(side, endpoint, project):
     project, endpoint = side.id(project), side.id(endpoint)
     return f'/OS-EP-FILTER/projects/{project}/endpoints/{endpoint}'

@@ -39,8 +39,8 @@ def password(side, user):
 
 
 @steps.operation(
-    'trusts', 6, trust=names.TRUSTS, trustor=names.USERS,
-    trustee=names.USERS, project=names.PROJECTS, role=ROLES,
+    'trusts', 6, trustor=names.USERS,
+    trustee=names.USERS, role=ROLES,
     impersonation=_YES_NO, variant=('', '', 'redelegable', 'limited'),
 )  # fmt: skip
 def create_trust(
@@ -60,7 +60,7 @@ def create_trust(
 
 
 @steps.operation(
-    'trusts', 4, trust=names.TRUSTS, source=names.TRUSTS, trustee=names.USERS,
+    'trusts', 4, source=names.TRUSTS, trustee=names.USERS,
     variant=('', 'redelegable'),
 )  # fmt: skip
 def redelegate(side, trust, source, trustee, variant):
@@ -91,7 +91,7 @@ def _add_trust(side, trust, body, token, details):
     return answer
 
 
-@steps.operation('trusts', 3, trust=names.TRUSTS)
+@steps.operation('trusts', 3)
 def delete_trust(side, trust):
     path = f'/OS-TRUST/trusts/{side.id(trust)}'
     trustor, _, project = side.details[trust]
@@ -104,9 +104,8 @@ def delete_trust(side, trust):
 
 
 @steps.operation(
-    'application credentials', 8, credential=names.CREDENTIALS,
-    user=names.USERS, project=names.PROJECTS, rules=('', '', 'yes'),
-    unrestricted=_YES_NO, number=steps.NUMBER,
+    'application credentials', 8, rules=('', '', 'yes'),
+    unrestricted=_YES_NO,
 )  # fmt: skip
 def create_credential(
     side, credential, user, project, rules, unrestricted, number
@@ -130,7 +129,7 @@ def create_credential(
     return answer
 
 
-@steps.operation('application credentials', 3, credential=names.CREDENTIALS)
+@steps.operation('application credentials', 3)
 def delete_credential(side, credential):
     own = side.id(credential)
     user, _ = side.details[credential]
@@ -138,7 +137,7 @@ def delete_credential(side, credential):
     return side.delete(path, credential)
 
 
-@steps.operation('application credentials', 1, credential=names.CREDENTIALS)
+@steps.operation('application credentials', 1)
 def delete_access_rule(side, credential):
     side.id(credential)
     user, made = side.details[credential]
@@ -149,10 +148,7 @@ def delete_access_rule(side, credential):
     return side.request('DELETE', path)
 
 
-@steps.operation(
-    'EC2 credentials', 4, key=names.KEYS, user=names.USERS,
-    project=names.PROJECTS,
-)  # fmt: skip
+@steps.operation('EC2 credentials', 4)
 def create_key(side, key, user, project):
     side.require_absent(key)
     path = f'/users/{side.id(user)}/credentials/OS-EC2'
@@ -165,7 +161,7 @@ def create_key(side, key, user, project):
     return answer
 
 
-@steps.operation('EC2 credentials', key=names.KEYS)
+@steps.operation('EC2 credentials')
 def delete_key(side, key):
     access = side.id(key)
     user = side.details[key]

@@ -2,7 +2,6 @@
 
 """Identity providers, mappings and protocols."""
 
-from patchset.walk import names
 from patchset.walk import steps
 
 _BASE = '/OS-FEDERATION'
@@ -15,9 +14,7 @@ def _rules(side, group):
     return [{'local': [local], 'remote': [{'type': USER}]}]
 
 
-@steps.operation(
-    'federation', 6, provider=names.PROVIDERS, group=_LOCAL, minutes=('', '60')
-)
+@steps.operation('federation', 6, group=_LOCAL, minutes=('', '60'))
 def create_provider(side, provider, group, minutes):
     """Create a provider whose users remain in groups for some minutes."""
     side.require_absent(provider)
@@ -38,34 +35,34 @@ def create_provider(side, provider, group, minutes):
     return answers[-1]
 
 
-@steps.operation('federation', provider=names.PROVIDERS)
+@steps.operation('federation')
 def add_protocol(side, provider):
     return _add_protocol(side, side.id(provider))
 
 
-@steps.operation('federation', 1, provider=names.PROVIDERS)
+@steps.operation('federation', 1)
 def delete_protocol(side, provider):
     return side.request('DELETE', _protocol(side.id(provider)))
 
 
-@steps.operation('federation', 1, provider=names.PROVIDERS)
+@steps.operation('federation', 1)
 def disable_provider(side, provider):
     return _switch(side, provider, False)
 
 
-@steps.operation('federation', 3, provider=names.PROVIDERS)
+@steps.operation('federation', 3)
 def enable_provider(side, provider):
     return _switch(side, provider, True)
 
 
-@steps.operation('federation', 2, provider=names.PROVIDERS, group=_LOCAL)
+@steps.operation('federation', 2, group=_LOCAL)
 def change_mapping(side, provider, group):
     path = f'{_BASE}/mappings/{side.id(provider)}'
     body = {'mapping': {'rules': _rules(side, group)}}
     return side.request('PATCH', path, body)
 
 
-@steps.operation('federation', 1, provider=names.PROVIDERS)
+@steps.operation('federation', 1)
 def delete_provider(side, provider):
     side.request('DELETE', _protocol(side.id(provider)))
     answer = side.delete(f'{_BASE}/identity_providers/{provider}', provider)

@@ -8,7 +8,7 @@ from patchset.walk import steps
 FIRST_PASSWORD = 'password-0'
 
 
-@steps.operation('users', 3, user=names.USERS)
+@steps.operation('users', 3)
 def create_user(side, user):
     side.require_absent(user)
     side.details[user] = FIRST_PASSWORD
@@ -19,17 +19,17 @@ def create_user(side, user):
 
 
 steps.usual_operations(
-    'users', 'user', names.USERS,
+    'users', 'user',
     rename=2, describe=2, disable=3, enable=6, delete=1,
 )  # fmt: skip
 
 
-@steps.operation('users', user=names.USERS, project=names.PROJECTS)
+@steps.operation('users')
 def set_default_project(side, user, project):
     return side.update('user', user, default_project_id=side.id(project))
 
 
-@steps.operation('users', user=names.USERS, number=steps.NUMBER)
+@steps.operation('users')
 def reset_password(side, user, number):
     password = f'password-{number}'
     answer = side.update('user', user, password=password)
@@ -38,7 +38,7 @@ def reset_password(side, user, number):
     return answer
 
 
-@steps.operation('users', user=names.USERS, number=steps.NUMBER)
+@steps.operation('users')
 def change_own_password(side, user, number):
     password = f'password-{number}'
     body = {'password': password, 'original_password': side.details.get(user)}
@@ -50,15 +50,12 @@ def change_own_password(side, user, number):
 
 
 steps.usual_operations(
-    'groups', 'group', names.GROUPS,
+    'groups', 'group',
     lambda side, name: {'domain_id': side.id(names.GROUPS[name])},
     create=2, delete=1,
 )  # fmt: skip
 
 
-@steps.put_and_delete(
-    'groups', {'add_member': 4, 'remove_member': 3},
-    group=names.GROUPS, user=names.USERS,
-)  # fmt: skip
+@steps.put_and_delete('groups', {'add_member': 4, 'remove_member': 3})
 def _member(side, group, user):
     return f'/groups/{side.id(group)}/users/{side.id(user)}'

@@ -67,7 +67,7 @@ def remove_ldap_user(side, user):
     _remove(side, user)
 
 
-@steps.operation('LDAP', 2, user=USERS, number=steps.NUMBER)
+@steps.operation('LDAP', 2, user=USERS)
 def rename_ldap_user(side, user, number):
     _replace(side, user, 'sn', f'{user}-{number}')
 
@@ -85,7 +85,7 @@ def enable_ldap_user(side, user):
     side.record_write()
 
 
-@steps.operation('LDAP', user=USERS, number=steps.NUMBER)
+@steps.operation('LDAP', user=USERS)
 def set_ldap_password(side, user, number):
     password = f'password-{number}'
     _replace(side, user, 'userPassword', password)

@@ -9,16 +9,14 @@ import itertools
 import time
 import urllib.parse
 
-from patchset.walk import names
 from patchset.walk import steps
 from patchset.walk.operations import delegations
-from patchset.walk.operations import tokens
 
 _BASE = '/OS-OAUTH1'
 _nonces = itertools.count()
 
 
-@steps.operation('OAuth', 4, consumer=names.CONSUMERS)
+@steps.operation('OAuth', 4)
 def create_consumer(side, consumer):
     side.require_absent(consumer)
     answer = side.request('POST', f'{_BASE}/consumers', {'consumer': {}})
@@ -29,16 +27,13 @@ def create_consumer(side, consumer):
     return answer
 
 
-@steps.operation('OAuth', 1, consumer=names.CONSUMERS)
+@steps.operation('OAuth', 1)
 def delete_consumer(side, consumer):
     # Its access tokens are deleted with it, but remain in use by the walk.
     return side.delete(f'{_BASE}/consumers/{side.id(consumer)}', consumer)
 
 
-@steps.operation(
-    'OAuth', 10, access=names.ACCESS_TOKENS, consumer=names.CONSUMERS,
-    user=names.USERS, project=names.PROJECTS, role=delegations.ROLES,
-)  # fmt: skip
+@steps.operation('OAuth', 10, role=delegations.ROLES)
 def authorize(side, access, consumer, user, project, role):
     """Have a user delegate a role on a project to a consumer."""
     side.require_absent(access)
@@ -68,7 +63,7 @@ def authorize(side, access, consumer, user, project, role):
     return _status(answer)
 
 
-@steps.operation('OAuth', 2, access=names.ACCESS_TOKENS)
+@steps.operation('OAuth', 2)
 def delete_access_token(side, access):
     own = side.id(access)
     user, _ = side.details[access]
@@ -79,10 +74,7 @@ def delete_access_token(side, access):
     return answer
 
 
-@steps.operation(
-    'OAuth', 12, token=steps.NEW_TOKEN, access=names.ACCESS_TOKENS,
-    caller=tokens.CALLERS,
-)  # fmt: skip
+@steps.operation('OAuth', 12)
 def use_access_token(side, token, access, caller):
     side.id(access)
     _, keys = side.details[access]

@@ -5,7 +5,6 @@
 from patchset.walk import names
 from patchset.walk import steps
 from patchset.walk.operations import delegations
-from patchset.walk.operations import tokens
 
 _RULES = {
     'multi_factor_auth_enabled': True,
@@ -13,20 +12,20 @@ _RULES = {
 }
 
 
-@steps.operation('receipts', 4, user=names.USERS)
+@steps.operation('receipts', 4)
 def require_two_methods(side, user):
     token = delegations.own_token(side, user, None)
     side.details[f'token of {user}'] = token
     return side.update('user', user, options=_RULES)
 
 
-@steps.operation('receipts', user=names.USERS)
+@steps.operation('receipts')
 def require_one_method(side, user):
     options = {'multi_factor_auth_enabled': False}
     return side.update('user', user, options=options)
 
 
-@steps.operation('receipts', 6, receipt=names.RECEIPTS, user=names.USERS)
+@steps.operation('receipts', 6)
 def begin_sign_in(side, receipt, user):
     answer = side.authenticate(delegations.password(side, user))
     value = answer.headers.get('openstack-auth-receipt')
@@ -36,10 +35,7 @@ def begin_sign_in(side, receipt, user):
     return answer
 
 
-@steps.operation(
-    'receipts', 8, token=steps.NEW_TOKEN, receipt=names.RECEIPTS,
-    project=(None, *names.PROJECTS), caller=tokens.CALLERS,
-)  # fmt: skip
+@steps.operation('receipts', 8, project=(None, *names.PROJECTS))
 def finish_sign_in(side, token, receipt, project, caller):
     headers = {'Openstack-Auth-Receipt': side.id(receipt)}
     own = side.details[f'token of {side.details[receipt]}']

@@ -6,19 +6,19 @@ from patchset.walk import names
 from patchset.walk import steps
 
 steps.usual_operations(
-    'domains', 'domain', names.DOMAINS,
+    'domains', 'domain',
     create=2, rename=2, disable=1, enable=5,
 )  # fmt: skip
 
 
-@steps.operation('domains', 1, domain=names.DOMAINS, number=steps.NUMBER)
+@steps.operation('domains', 1)
 def rename_domain_as_project(side, domain, number):
     path = f'/projects/{side.id(domain)}'
     body = {'project': {'name': f'{domain}-{number}'}}
     return side.request('PATCH', path, body)
 
 
-@steps.operation('domains', 2, domain=names.DOMAINS)
+@steps.operation('domains', 2)
 def delete_domain(side, domain):
     # Its resources are deleted with it.
     contents = [
@@ -42,12 +42,12 @@ def _place(side, project):
 
 
 steps.usual_operations(
-    'projects', 'project', names.PROJECTS, _place,
+    'projects', 'project', _place,
     create=3, rename=2, disable=2, enable=6, delete=1,
 )  # fmt: skip
 
 
-@steps.operation('projects', project=names.PROJECTS, number=steps.NUMBER)
+@steps.operation('projects')
 def tag_project(side, project, number):
     return side.request(
         'PUT', f'/projects/{side.id(project)}/tags/tag-{number}'

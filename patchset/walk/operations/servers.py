@@ -13,10 +13,7 @@ _PROJECTS = [
 ]
 
 
-@steps.operation(
-    'keystone-manage', 3, user=_USERS, project=_PROJECTS,
-    role=names.ROLES, number=steps.NUMBER,
-)  # fmt: skip
+@steps.operation('keystone-manage', 3, user=_USERS, project=_PROJECTS)
 def bootstrap(side, user, project, role, number):
     """Set a password, enable the user and grant a role on a project."""
     actual = {}

@@ -5,19 +5,13 @@
 from bench import signing
 from patchset.walk import names
 from patchset.walk import steps
+from patchset.walk.names import ADMIN
 from patchset.walk.operations import delegations
-from patchset.walk.side import ADMIN
-from patchset.walk.side import SELF
 
-SERVICE, READER = 'by-service', 'by-reader'
-CALLERS = (ADMIN, ADMIN, SELF, SERVICE, SERVICE, READER)
 _SCOPES = (*names.SCOPES, *names.SCOPES[:4], None)
 
 
-@steps.operation(
-    'tokens', 40, token=steps.NEW_TOKEN, user=names.USERS, scope=_SCOPES,
-    caller=CALLERS,
-)  # fmt: skip
+@steps.operation('tokens', 40, scope=_SCOPES)
 def issue(side, token, user, scope, caller):
     identity = delegations.password(side, user)
     answer = side.authenticate(identity, side.scope(scope))
@@ -25,8 +19,8 @@ def issue(side, token, user, scope, caller):
 
 
 @steps.operation(
-    'tokens', 15, token=steps.NEW_TOKEN, source=steps.TOKEN, scope=_SCOPES,
-    caller=(*CALLERS, 'source'),
+    'tokens', 15, source=steps.TOKEN, scope=_SCOPES,
+    caller=(*names.CALLERS, 'source'),
 )  # fmt: skip
 def rescope(side, token, source, scope, caller):
     identity = {'methods': ['token'], 'token': {'id': side.token(source)}}
@@ -35,9 +29,7 @@ def rescope(side, token, source, scope, caller):
     return side.add_token(token, answer, caller)
 
 
-@steps.operation(
-    'trusts', 8, token=steps.NEW_TOKEN, trust=names.TRUSTS, caller=CALLERS
-)
+@steps.operation('trusts', 8)
 def use_trust(side, token, trust, caller):
     scope = {'OS-TRUST:trust': {'id': side.id(trust)}}
     _, trustee, _ = side.details[trust]
@@ -45,10 +37,7 @@ def use_trust(side, token, trust, caller):
     return side.add_token(token, answer, caller)
 
 
-@steps.operation(
-    'application credentials', 12, token=steps.NEW_TOKEN,
-    credential=names.CREDENTIALS, caller=CALLERS,
-)  # fmt: skip
+@steps.operation('application credentials', 12)
 def use_credential(side, token, credential, caller):
     own = {'id': side.id(credential)}
     _, made = side.details[credential]
@@ -60,8 +49,7 @@ def use_credential(side, token, credential, caller):
     return side.add_token(token, answer, caller)
 
 
-@steps.operation('EC2 credentials', 6, token=steps.NEW_TOKEN, key=names.KEYS,
-           caller=CALLERS)  # fmt: skip
+@steps.operation('EC2 credentials', 6)
 def use_key(side, token, key, caller):
     side.id(key)
     body = signing.ec2(*side.keys[key])
@@ -70,10 +58,7 @@ def use_key(side, token, key, caller):
     return side.add_token(token, answer, caller)
 
 
-@steps.operation(
-    'federation', 10, token=steps.NEW_TOKEN, provider=names.PROVIDERS,
-    person=('f1', 'f2'), caller=CALLERS,
-)  # fmt: skip
+@steps.operation('federation', 10, person=('f1', 'f2'))
 def sign_in_federated(side, token, provider, person, caller):
     own = side.id(provider)
     side.wait_for_next_second()
@@ -100,7 +85,7 @@ def revoke_own(side, token):
     return _revoke(side, side.token(token), token)
 
 
-@steps.operation('tokens', 1, user=names.USERS)
+@steps.operation('tokens', 1)
 def revoke_all_of_user(side, user):
     # Older releases do not support this request.
     return side.request('DELETE', f'/users/{side.id(user)}/tokens')
