@@ -8,7 +8,7 @@ doc/source/reference/measurements.rst.
 Each module has a ``TITLE``, a function ``run`` that takes a
 :class:`bench.plan.Plan` and returns points, and a function ``text`` that
 renders them as a table. A point is a dict with the values of some fields and,
-for each side, a dict of results, see ``points`` of the module or
+for each side, a dict of results, mostly those of
 :meth:`bench.runs.Runs.points`. The chart is the function of the same name in
 :mod:`bench.charts` or :mod:`bench.bar_charts`. Experiments that only require
 the API have a function ``footprint``, which returns the numbers of tokens that

@@ -2,7 +2,6 @@
 
 """Running a test suite with stestr, and reading what comes of it."""
 
-import contextlib
 import functools
 import heapq
 import json
@@ -106,7 +105,7 @@ class Suite:
         with (
             _temporary() as folder,
             self._log() as log,
-            self._start(folder, 'list', expression, log) as listing,
+            self._start(folder, log, expression, 'list') as listing,
             progress.doing(f'{self.label}: loading the tests'),
         ):
             output = listing.communicate()[0].decode(errors='replace')
@@ -133,28 +132,20 @@ class Suite:
         return report
 
     def _run(self, report, expression, concurrency, listed):
-        with contextlib.ExitStack() as stack:
-            folder = stack.enter_context(_temporary())
-            log = stack.enter_context(self._log())
-            options = ['--subunit', f'--concurrency={concurrency}']
-            if listed:
-                named = folder / 'ids'
-                named.write_text('\n'.join(sorted(report.ids)))
-                options.append(f'--load-list={named}')
-            suite = stack.enter_context(
-                self._start(
-                    folder, 'run', expression, log, options, report.ids
-                )
-            )
-            reader = stack.enter_context(
-                child.start(
-                    [self._environment.python, '-P', _READER],
-                    stdin=suite.stdout, stdout=subprocess.PIPE, stderr=log,
-                )
-            )  # fmt: skip
+        words = ['run', '--subunit', f'--concurrency={concurrency}']
+        with (
+            _temporary() as folder,
+            self._log() as log,
+            self._start(
+                folder, log, expression, *words, ids=report.ids, listed=listed
+            ) as suite,
+            child.start(
+                [self._environment.python, '-P', _READER],
+                stdin=suite.stdout, stdout=subprocess.PIPE, stderr=log,
+            ) as reader,
+            progress.doing(functools.partial(self._count, report)),
+        ):  # fmt: skip
             suite.stdout.close()  # the reader has it
-            count = functools.partial(self._count, report)
-            stack.enter_context(progress.doing(count))
             times = []
             for line in reader.stdout:
                 test = json.loads(line)
@@ -176,12 +167,16 @@ class Suite:
         if kind == 'failed' and not self._quiet:
             progress.say(f'FAILED {test["id"]}\n{test["text"]}\n')
 
-    def _start(self, temporary, verb, expression, log, options=(), ids=()):
+    def _start(self, temporary, log, expression, *words, ids=(), listed=False):
         durations.make_repository(temporary, ids)
         command = [
             self._environment.bin / 'stestr', f'--repo-url={temporary}',
-            *self._selection(temporary), verb, *options,
+            *self._selection(temporary), *words,
         ]  # fmt: skip
+        if listed:
+            named = temporary / 'ids'
+            named.write_text('\n'.join(sorted(ids)))
+            command.append(f'--load-list={named}')
         if expression:
             command += ['--', expression]
         return child.start(
