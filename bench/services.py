@@ -75,9 +75,7 @@ class Experiment:
 
     def services(self):
         """Each service and token once, and a second time."""
-        self._measure(
-            self._validate_pairs, 'services', self._urls(), testbed.PROCESSES
-        )
+        self._measure(self._validate_pairs, 'services', testbed.PROCESSES)
 
     def nodes(self):
         """The same on two nodes."""
@@ -87,7 +85,7 @@ class Experiment:
                 for side in self._sides
             }
             self._measure(
-                self._validate_pairs, 'nodes', urls, testbed.PROCESSES
+                self._validate_pairs, 'nodes', testbed.PROCESSES, urls
             )
 
     def processes(self):
@@ -96,9 +94,7 @@ class Experiment:
             for side in self._sides:
                 side.keystone.processes = count
                 side.keystone.restart()
-            self._measure(
-                self._validate_pairs, 'processes', self._urls(), count
-            )
+            self._measure(self._validate_pairs, 'processes', count)
 
     def users(self):
         """Many tokens by one service, and a second time."""
@@ -147,9 +143,6 @@ class Experiment:
     def _for_each_side(self, function):
         return testbed.for_each_side(function, self._sides)
 
-    def _urls(self):
-        return {side: [side.url] for side in self._sides}
-
     def _validate_many(self):
         tokens = self._issue(MORE_TOKENS, MORE_USERS)
         requests = {
@@ -157,7 +150,7 @@ class Experiment:
             for side, (callers, subjects) in tokens.items()
         }
         for name in ('first time', 'once more'):
-            sent = self._send(self._urls(), requests)
+            sent = self._send(requests)
             yield ('users', _processes(testbed.PROCESSES), name), _runs(sent)
 
     def _rescope(self):
@@ -175,7 +168,7 @@ class Experiment:
                 )
                 for subject, owner in zip(subjects, owners, strict=True)
             ]  # fmt: skip
-        sent = self._send(self._urls(), requests, clients=1)
+        sent = self._send(requests, clients=1)
         where = _processes(testbed.PROCESSES)
         yield ('rescoping', where, 'one client'), _runs(sent)
 
@@ -188,10 +181,10 @@ class Experiment:
             for side, (_, subjects) in self._issue(NEW_TOKENS, USERS).items()
         }
         if cache_time < 0:
-            sent = self._send(urls, requests)
+            sent = self._send(requests, urls=urls)
             yield ('middleware', where, 'new tokens'), _runs(sent)
         first = {side: requests[side][:1] for side in requests}
-        results = _runs(self._send(urls, first, seconds=SECONDS))
+        results = _runs(self._send(first, urls=urls, seconds=SECONDS))
         delays = {}
         if cache_time <= _MAX_REJECTION_DELAY:
             delays = self._for_each_side(
@@ -201,10 +194,10 @@ class Experiment:
             run['refused'] = delays.get(side)
         yield ('middleware', where, 'one token'), results
 
-    def _validate_pairs(self, case, urls, processes):
+    def _validate_pairs(self, case, processes, urls=None):
         """Each pair of a service and a token once, and a second time.
 
-        :param urls: {side: URL of each node}
+        :param urls: {side: those of two nodes}; None is one node
         """
         first, others = {}, {}
         for side, (callers, subjects) in self._issue(TOKENS, USERS).items():
@@ -215,19 +208,18 @@ class Experiment:
                 for request in load.validations(subjects, caller)
             ]
             random.Random(0).shuffle(others[side])
-        nodes = len(urls[self._sides[0]])
-        where = f'{nodes} nodes' if nodes > 1 else _processes(processes)
-        clients = _CLIENTS_PER_PROCESS * processes * nodes
-        sent_first = self._send(urls, first, clients)
-        sent_others = self._send(urls, others, clients)
-        # Each pair to the other node, if there are two.
-        urls = {side: urls[side][::-1] for side in urls}
+        where = '2 nodes' if urls else _processes(processes)
+        clients = _CLIENTS_PER_PROCESS * processes * (2 if urls else 1)
+        sent_first = self._send(first, clients, urls)
+        sent_others = self._send(others, clients, urls)
+        # Each pair to the other node.
+        urls = urls and {side: urls[side][::-1] for side in urls}
         both = {side: [*first[side], *others[side]] for side in first}
         for name, sent in (
             ('first service', [sent_first]),
             ('other services', [sent_others]),
             ('all services', [sent_first, sent_others]),
-            ('once more', [self._send(urls, both, clients)]),
+            ('once more', [self._send(both, clients, urls)]),
         ):
             yield (case, where, name), _runs(*sent)
 
@@ -243,12 +235,12 @@ class Experiment:
         )
 
     def _send(
-        self, urls, requests,
-        clients=_CLIENTS_PER_PROCESS * testbed.PROCESSES, seconds=None,
+        self, requests, clients=_CLIENTS_PER_PROCESS * testbed.PROCESSES,
+        urls=None, seconds=None,
     ):  # fmt: skip
         """Send requests to both sides, one after the other.
 
-        :param urls: {side: list}
+        :param urls: {side: list}, by default that of its first node
         :param requests: {side: list}, see :mod:`bench.load`
         :param seconds: duration for which they are sent in turn; None sends
             each once
@@ -257,13 +249,12 @@ class Experiment:
         """
         results = {}
         for side in self._sides:
+            own = urls[side] if urls else [side.url]
             before = side.cache.stats()
             if seconds:
-                answers = load.during(
-                    urls[side][0], requests[side], seconds, clients
-                )
+                answers = load.during(own[0], requests[side], seconds, clients)
             else:
-                answers = load.once(urls[side], requests[side], clients)
+                answers = load.once(own, requests[side], clients)
             traffic = tokens.traffic(before, side.cache.stats(), 1)
             results[side] = answers, traffic
         return results
