@@ -46,13 +46,6 @@ class Service:
         self._stack = contextlib.ExitStack()
 
     def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
-
-    def start(self):
         """Start the servers.
 
         :raises patchset.errors.Error: one did not start; the message ends
@@ -61,11 +54,11 @@ class Service:
         try:
             self._start()
         except BaseException:
-            self.stop()
+            self._stack.close()
             raise
+        return self
 
-    def stop(self):
-        """Stop the servers, and remove their files."""
+    def __exit__(self, *_):
         self._stack.close()
 
     def _start(self):

@@ -78,7 +78,7 @@ class ClusterTestCase(testtools.TestCase):
         first, second = cluster.nodes
         second._command = lambda: ['sh', '-c', 'echo no such luck; exit 1']
 
-        error = self.assertRaises(errors.Error, cluster.start)
+        error = self.assertRaises(errors.Error, cluster.__enter__)
 
         self.assertIn('did not start: no such luck', str(error))
         self.assertFalse(first.is_running)

@@ -95,7 +95,7 @@ class _Checks:
             def _command(self):
                 return ['sh', '-c', 'echo no such luck; exit 1']
 
-        error = self.assertRaises(errors.Error, Broken(folder).start)
+        error = self.assertRaises(errors.Error, Broken(folder).__enter__)
         self.assertIn('did not start: no such luck', str(error))
         self.assertEqual([], os.listdir(folder))
 
@@ -104,9 +104,7 @@ class _DatabaseChecks(_Checks):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.one = cls.kind()
-        cls.one.start()
-        cls.addClassCleanup(cls.one.stop)
+        cls.one = cls.enterClassContext(cls.kind())
 
     def run_sql(self, url, *statements):
         """Rows of the last of the statements, by way of SQLAlchemy."""
