@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clients that put load on a cluster and check the responses.
-
-Through HAProxy, two clients validate valid tokens, one creates projects, three
-issue tokens and revoke them, and one validates revoked tokens. Each revoked
-token is also validated at every node, immediately after the response to its
-revocation.
-"""
+"""Clients that put load on a cluster and check the responses."""
 
 import collections
 import dataclasses

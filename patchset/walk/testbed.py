@@ -2,13 +2,9 @@
 
 """The servers of a walk.
 
-Stock Keystone has two processes and its own database. Two patched nodes share
-a database and, by default, a memcached. A third patched node on that database
-is the reference: it caches nothing in its process. It and stock each have a
-memcached that is flushed before and after each step, so that they only use
-current values; without any cache, they would be many times slower. The users
-and groups of one domain are in an LDAP directory, with a subtree for each
-cloud.
+The reference is a third patched node. It and stock each have a memcached that
+is flushed before and after each step, so that they only use current values;
+without any cache, they would be many times slower.
 """
 
 import collections
