@@ -2,6 +2,7 @@
 
 """A private OpenLDAP server."""
 
+import pathlib
 import secrets
 
 from patchset import child
@@ -9,20 +10,7 @@ from patchset.services import server
 
 SUFFIX = 'dc=example,dc=org'
 ADMINISTRATOR = f'cn=admin,{SUFFIX}'  # has all permissions
-
-_CONFIGURATION = """\
-include /etc/ldap/schema/core.schema
-include /etc/ldap/schema/cosine.schema
-include /etc/ldap/schema/inetorgperson.schema
-modulepath /usr/lib/ldap
-moduleload back_mdb
-database mdb
-suffix {suffix}
-rootdn {administrator}
-rootpw {password}
-directory .
-dbnosync
-"""
+_CONFIGURATION = pathlib.Path(__file__).with_suffix('.conf')
 
 
 def subtree(name):
@@ -79,7 +67,7 @@ class Slapd(server.Server):
     def _prepare(self):
         self._write(
             'slapd.conf',
-            _CONFIGURATION.format(
+            _CONFIGURATION.read_text().format(
                 suffix=SUFFIX,
                 administrator=ADMINISTRATOR,
                 password=self.password,
