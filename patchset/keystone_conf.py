@@ -30,10 +30,6 @@ def defaults(state, database, cache):
         'database': {'connection': database},
         'cache': {'enabled': True, 'backend': IN_PROCESS},
         'token': {'provider': 'fernet'},
-        'jwt_tokens': {
-            'jws_private_key_repository': state / 'jws-private-keys',
-            'jws_public_key_repository': state / 'jws-public-keys',
-        },
         'identity': {'domain_config_dir': state / 'domains'},
         # The rules are in the code; this file may overrule some.
         'oslo_policy': {'policy_file': state / 'policy.yaml'},
@@ -58,6 +54,10 @@ def keys(state):
         'fernet_tokens': {'key_repository': fernet},
         'fernet_receipts': {'key_repository': fernet},
         'credential': {'key_repository': state / 'credential-keys'},
+        'jwt_tokens': {
+            'jws_private_key_repository': state / 'jws-private-keys',
+            'jws_public_key_repository': state / 'jws-public-keys',
+        },
     }
 
 

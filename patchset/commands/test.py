@@ -123,6 +123,12 @@ def _add_walk(parser):
         'one each (default: %(default)s)',
     )
     parser.add_argument(
+        '--provider',
+        choices=testbed.PROVIDERS,
+        default=testbed.PROVIDERS[0],
+        help='walk: the token provider (default: %(default)s)',
+    )
+    parser.add_argument(
         '--without',
         action='append',
         default=[],

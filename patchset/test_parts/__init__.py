@@ -30,6 +30,7 @@ class Options:
     :param seed: seed of its first sequence of steps
     :param without: kinds of steps that it skips
     :param cache: one of :data:`patchset.walk.testbed.CACHES`
+    :param provider: one of :data:`patchset.walk.testbed.PROVIDERS`
     :param database_url: the database that ``integration`` tests, or None
     """
 
@@ -43,6 +44,7 @@ class Options:
     seed: int = 1
     without: Sequence[str] = ()
     cache: str = 'shared'
+    provider: str = 'fernet'
     database_url: str | None = None
 
     def label(self, part):

@@ -26,7 +26,9 @@ TIMEOUT = 300  # seconds to search for a shorter sequence
 
 def run(options):
     total, seed = results.Result(), options.seed
-    with testbeds.Testbed(options.pin, options.cache) as testbed:
+    with testbeds.Testbed(
+        options.pin, options.cache, options.provider
+    ) as testbed:
         end = time.monotonic() + options.seconds
         while True:
             left = end - time.monotonic()

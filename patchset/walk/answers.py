@@ -24,7 +24,8 @@ _VARIANTS = (
 _IGNORED_HEADERS = ('x-openstack-request-id', 'date', 'content-length')
 _TOKEN_HEADER = 'x-subject-token'
 _PORT = re.compile(r'127\.0\.0\.1:\d+')
-_TOKEN = re.compile(r'\bgAAAA[\w-]+=*')  # an error can contain one
+# An error can contain one, of either provider.
+_TOKEN = re.compile(r'\b(gAAAA[\w-]+=*|eyJ[\w-]+(\.[\w-]+){2})')
 # Equivalent: the first server that notices that a user of the directory is
 # disabled revokes the user's tokens, and responds with the first message.
 _NOT_FOUND = 'Could not find token: TOKEN.'

@@ -171,6 +171,10 @@ class Side:
         self.record_write()
         return client.Answer(code)
 
+    def rotate_keys(self):
+        """Rotate the keys of tokens; the exit code is the status."""
+        return client.Answer(self.testbed.rotate_keys(self.name))
+
     def flush_cache(self):
         """Flush the memcached of the patched nodes."""
         if self.name == 'patched':

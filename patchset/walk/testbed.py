@@ -8,6 +8,7 @@ without any cache, they would be many times slower.
 """
 
 import collections
+import os
 import socket
 import threading
 import time
@@ -15,6 +16,7 @@ import time
 from patchset import client
 from patchset import keystone_conf
 from patchset import paths
+from patchset import preparation
 from patchset import progress
 from patchset.services import mariadb
 from patchset.services import memcached
@@ -27,6 +29,7 @@ NODES = ('node 1', 'node 2')
 REFERENCE = 'without caches'
 STOCK = 'stock'
 CACHES = ('shared', 'per-node')  # arrangements of memcached
+PROVIDERS = ('fernet', 'jws')  # of tokens
 _FLUSHED = (REFERENCE, STOCK)  # before each step
 _BOUND = 1  # seconds for which a node without a shared cache may be outdated
 SIDES = ('stock', 'patched')  # names of the databases
@@ -59,12 +62,14 @@ class Testbed(server.Service):
 
     :param pin: release, a :class:`patchset.pins.Pin`
     :param cache: one of ``CACHES``
+    :param provider: one of ``PROVIDERS``
     """
 
-    def __init__(self, pin, cache=CACHES[0]):
+    def __init__(self, pin, cache=CACHES[0], provider=PROVIDERS[0]):
         super().__init__()
         self._pin = pin
         self._is_shared = cache == CACHES[0]
+        self._provider = provider
         self._folder = None
         self._database = None
         self.directory = None  # a patchset.services.slapd.Slapd
@@ -102,18 +107,39 @@ class Testbed(server.Service):
 
     # Operations of the steps.
 
-    def manage(self, side, words):
+    def manage(self, side, words, **options):
         """Run a keystone-manage command.
 
         :returns: its exit code
         """
-        name = NODES[0] if side == 'patched' else STOCK
-        keystone = self._keystones[name]
         with (
             open(self._folder / f'manage-{side}.log', 'ab') as log,
-            keystone.manage(words, stdout=log, stderr=log) as command,
+            self._first(side).manage(
+                words, stdout=log, stderr=log, **options
+            ) as command,
         ):
             return command.wait()
+
+    def rotate_keys(self, side):
+        """Rotate the keys of tokens and receipts; the exit code."""
+        owner = preparation.owner()
+        code = self.manage(side, ['fernet_rotate', *owner])
+        if self._provider != 'jws' or code:
+            return code
+        options = self._first(side).options['jwt_tokens']
+        with paths.temporary(parent=self._folder) as new:
+            code = self.manage(side, ['create_jws_keypair', *owner], cwd=new)
+            # The public key first, since tokens are signed from then on.
+            for kind, name in (
+                ('public', f'{time.time_ns()}.pem'),
+                ('private', 'private.pem'),
+            ):
+                folder = options[f'jws_{kind}_key_repository']
+                os.replace(new / f'{kind}.pem', folder / name)
+        return code
+
+    def _first(self, side):
+        return self._keystones[NODES[0] if side == 'patched' else STOCK]
 
     def restart(self, name):
         """Restart a server, which clears the caches of its processes."""
@@ -154,7 +180,10 @@ class Testbed(server.Service):
         shared_keys = keystone_conf.keys(self._state(NODES[0]))
         options = keystone_conf.merge(
             _OPTIONS,
-            {'oslo_policy': {'policy_file': self._folder / 'policy.yaml'}},
+            {
+                'oslo_policy': {'policy_file': self._folder / 'policy.yaml'},
+                'token': {'provider': self._provider},
+            },
             None if stock else shared_keys,
             _NO_PROCESS_CACHES if name == REFERENCE else None,
             {'cache_counters': self.counters.options if name in NODES else {}},

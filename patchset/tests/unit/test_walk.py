@@ -91,14 +91,16 @@ class AnswersTestCase(testtools.TestCase):
         self.assertNotEqual(answer('r1', 'r1'), answer('r1', 'r2'))
 
     def test_of_a_rejected_token(self):
-        one, other = (
+        fernet, jws, other = (
             answers.on_one_cloud(Answer(404, {'error': {'message': message}}))
             for message in (
                 'Could not find token: gAAAAABq_x-1==.',
+                'Could not find token: eyJ0eXAi.eyJz_dWIi.a-b_1.',
                 'Failed to validate token',
             )
         )
-        self.assertEqual(one, other)
+        self.assertEqual(other, fernet)
+        self.assertEqual(other, jws)
 
     def test_of_one_cloud(self):
         first = self.token(user={'id': _ID}, roles=[{'id': 1}, {'id': 2}])

@@ -2,7 +2,6 @@
 
 """Operations of an operator: keystone-manage, restarts and keys."""
 
-from patchset import preparation
 from patchset.walk import names
 from patchset.walk import steps
 
@@ -42,7 +41,7 @@ def flush_trusts(side):
 
 @steps.operation('keys', 1)
 def rotate_keys(side):
-    return side.manage('fernet_rotate', *preparation.owner())
+    return side.rotate_keys()
 
 
 @steps.operation('restarts', 1, processes=True, number=('1', '2'))
