@@ -6,11 +6,13 @@ Keystone itself uses them as well for the tokens that it validates.
 """
 
 from collections.abc import Callable
+import contextlib
 import contextvars
 import functools
 from typing import Any
 
 from keystone.catalog import answer_text
+from keystone.common.cache import facts
 import keystone.conf
 from keystone.token.validation_cache import cache
 from keystone.token.validation_cache import lookup
@@ -46,6 +48,21 @@ def recorded(method: Callable) -> Callable:
                 _keep.reset(reset)
 
     return wrapper
+
+
+def decoded(provider: Any, token: str) -> Any:
+    """Decode a token that was just issued, if its record is wanted.
+
+    :param provider: the manager of tokens
+    :returns: a token model; None if no record is wanted, or this node cannot
+        verify the token, as while the public key of a JWS is distributed
+    """
+    if facts.issued():
+        with contextlib.suppress(Exception):
+            return provider._validate_token(token)
+        # Normal processing continues; the model it has is not recorded.
+        facts.note_uncached()
+    return None
 
 
 def render(token: Any, include_catalog: bool = True) -> dict[str, Any]:

@@ -2,13 +2,21 @@
 
 import http.client
 import json
+import os
 from unittest import mock
 
+import fixtures
+
+from keystone.common import jwt_utils
 from keystone.common import provider_api
+import keystone.conf
 from keystone.tests import unit
+from keystone.tests.unit import ksfixtures
 from keystone.tests.unit.ksfixtures import shared_cache
 from keystone.tests.unit.validation_cache import base
+from keystone.token.providers import jws
 
+CONF = keystone.conf.CONF
 PROVIDERS = provider_api.ProviderAPIs
 
 
@@ -207,6 +215,30 @@ class RecordsAtIssueTests(base.ValidationCacheTestCase):
                 project_id=self.project_id,
             )
         )
+
+    def test_public_key_that_is_not_distributed_yet(self):
+        self.config_fixture.config(group='token', provider='jws')
+        self.useFixture(ksfixtures.JWSKeyRepository(self.config_fixture))
+        self.useFixture(
+            fixtures.MockPatchObject(
+                PROVIDERS.token_provider_api, 'driver', jws.Provider()
+            )
+        )
+        self.token = self.another_users_token()
+        private, public = (
+            CONF.jwt_tokens.jws_private_key_repository,
+            CONF.jwt_tokens.jws_public_key_repository,
+        )
+        jwt_utils.create_jws_keypair(
+            f'{private}/private.pem', f'{private}/new.pem'
+        )
+        token, _issued = self.issue(project_id=self.project_id)
+        answer = self.ask(token)
+        self.assertEqual('404 NOT FOUND', answer[0])
+        os.rename(f'{private}/new.pem', f'{public}/new.pem')
+        answer = self.ask(token)
+        self.assertEqual('200 OK', answer[0])
+        self.assertSame(self.ask_past(token), answer)
 
     def test_error_reaches_nobody(self):
         with mock.patch.object(
