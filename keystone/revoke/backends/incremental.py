@@ -2,11 +2,12 @@
 
 """Incremental reads of the revocation event table.
 
-If the ``[revoke] driver`` is an :class:`IncrementalRead`, its events are kept
-in memory and only new ones are read. Otherwise, it is queried for each token,
-as before.
+If the ``[revoke] driver`` implements :class:`IncrementalRead`, its events are
+kept in memory and only new ones are read. Otherwise, it is queried for each
+token, as before.
 """
 
+import abc
 import collections
 import contextlib
 import functools
@@ -66,6 +67,68 @@ retry_write = oslo_db_api.wrap_db_retry(
 )
 
 
+class IncrementalRead(abc.ABC):
+    """Interface of drivers whose events can be kept in memory.
+
+    An event has the attributes ``id``, ``issued_before``, ``revoked_at`` and
+    those of a :class:`~keystone.models.revoke_model.RevokeEvent`.
+    """
+
+    @abc.abstractmethod
+    def read_events(self, since, take):
+        """Read the events recorded since a time.
+
+        :param since: naive UTC datetime, the earliest ``revoked_at``
+        :param take: callable, receives each batch of events as a list
+        :returns: True if the database guarantees a causal read
+        """
+
+    @abc.abstractmethod
+    def read_news(self, known, row_id=None):
+        """Read the events with unknown ids.
+
+        If the database supports it, this is a causal read: it waits until
+        everything committed on any server before its start is visible.
+
+        :param known: a :class:`Known`
+        :param row_id: id of an event to read in any case
+        :returns: a :class:`News`
+        """
+
+    @abc.abstractmethod
+    def id_before(self, moment):
+        """The ids assigned before a time, according to ``revoked_at``.
+
+        :param moment: naive UTC datetime
+        :returns: the highest id below those of all events with a
+            ``revoked_at`` of this time or later; 0 if there is none
+        """
+
+    @abc.abstractmethod
+    def count_events(self, since, before):
+        """Count the events recorded in a time span.
+
+        :param since: naive UTC datetime, start of the span
+        :param before: naive UTC datetime, end of the span, excluded
+        :returns: int
+        """
+
+    def read_matching(self, token):
+        """Read the events that may revoke a token, from the database.
+
+        Used for each token while the events are not kept in memory. Drivers
+        should use indexes.
+
+        :param token: dictionary of
+            :func:`~keystone.models.revoke_model.build_token_values`; missing
+            values are treated as None
+        :returns: list of :class:`~keystone.models.revoke_model.RevokeEvent`
+        """
+        # Drivers also read values that the token lacks.
+        blank = revoke_model.blank_token_data(None)
+        return self.list_events(token={**blank, **token})
+
+
 def engine():
     """The engine of the primary database."""
     root = (
@@ -111,16 +174,8 @@ def _set(connection, sync_wait, dirty_reads):
     )
 
 
-class IncrementalRead:
-    """Reads the table ``revocation_event`` as plain columns.
-
-    Drivers inherit from this. One with another table overrides all methods.
-    Its events have the attributes ``id``, ``issued_before``, ``revoked_at``
-    and those of a :class:`~keystone.models.revoke_model.RevokeEvent`.
-
-    If the database supports it, reads are causal: they wait until everything
-    committed on any server before their start is visible.
-    """
+class SQLRead(IncrementalRead):
+    """Reads the table ``revocation_event`` as plain columns."""
 
     # (engine, whether it is connected to a Galera node)
     _galera = None
@@ -140,12 +195,6 @@ class IncrementalRead:
                 yield connection, galera
 
     def read_events(self, since, take):
-        """Read the events recorded since a time.
-
-        :param since: naive UTC datetime, the earliest ``revoked_at``
-        :param take: callable, receives each batch of events as a list
-        :returns: True if this is a causal read
-        """
         query = self._events.where(table().c.revoked_at >= since)
         query = query.execution_options(yield_per=_BATCH)
         with self._reading() as (connection, causal):
@@ -154,12 +203,6 @@ class IncrementalRead:
         return causal
 
     def read_news(self, known, row_id=None):
-        """Read the events with unknown ids.
-
-        :param known: a :class:`Known`
-        :param row_id: id of an event to read in any case
-        :returns: a :class:`News`
-        """
         ids = table().c.id
         wanted = ids >= known.last
         if row_id is not None:
@@ -184,12 +227,6 @@ class IncrementalRead:
         return connection.execute(self._events.where(span)).all()
 
     def id_before(self, moment):
-        """The ids assigned before a time, according to ``revoked_at``.
-
-        :param moment: naive UTC datetime
-        :returns: the highest id below those of all events with a
-            ``revoked_at`` of this time or later; 0 if there is none
-        """
         columns = table().c
         first = (
             sqlalchemy.select(sqlalchemy.func.min(columns.id))
@@ -202,11 +239,6 @@ class IncrementalRead:
             return connection.scalar(query.where(earlier)) or 0
 
     def count_events(self, since, before):
-        """Count the events recorded in a time span, without its end.
-
-        :param since: naive UTC datetime
-        :param before: naive UTC datetime
-        """
         columns = table().c
         query = sqlalchemy.select(sqlalchemy.func.count(columns.id)).where(
             columns.revoked_at >= since, columns.revoked_at < before
@@ -237,15 +269,6 @@ class IncrementalRead:
 
     @retry_read
     def read_matching(self, token):
-        """Read the events that may revoke a token, with an index.
-
-        Used for each token while the events are not kept in memory.
-
-        :param token: dictionary of
-            :func:`~keystone.models.revoke_model.build_token_values`; missing
-            values are treated as None
-        :returns: list of :class:`~keystone.models.revoke_model.RevokeEvent`
-        """
         # None among the values matches nothing.
         values = {
             name: list(revoke_matching.CANDIDATES[name](token))

@@ -2,10 +2,11 @@
 
 """Deletion of expired revocation events in batches.
 
-If the ``[revoke] driver`` is a :class:`Prune`, its expired events are deleted
-after revocations and by ``keystone-manage revocation_prune``.
+If the ``[revoke] driver`` implements :class:`Prune`, its expired events are
+deleted after revocations and by ``keystone-manage revocation_prune``.
 """
 
+import abc
 import collections
 import contextlib
 
@@ -36,15 +37,10 @@ Batch = collections.namedtuple(
 )
 
 
-class Prune:
-    """Prunes the table ``revocation_event``.
+class Prune(abc.ABC):
+    """Interface of drivers whose expired events can be deleted."""
 
-    Drivers inherit from this. One with another table overrides both methods.
-
-    A batch is one short transaction: rows are selected and locked by the index
-    on ``revoked_at``, then deleted by primary key.
-    """
-
+    @abc.abstractmethod
     def prune_events(self, before, limit, since=None):
         """Delete some expired events, oldest first.
 
@@ -60,6 +56,24 @@ class Prune:
         :raises oslo_db.exception.DBError, sqlalchemy.exc.DBAPIError: the
             database fails for a reason other than locks
         """
+
+    @abc.abstractmethod
+    def span_of_events(self):
+        """Times of the oldest and the newest event.
+
+        :returns: ``revoked_at`` of both, naive UTC datetimes, or None for
+            both if there are no events
+        """
+
+
+class SQLPrune(Prune):
+    """Prunes the table ``revocation_event``.
+
+    A batch is one short transaction: rows are selected and locked by the index
+    on ``revoked_at``, then deleted by primary key.
+    """
+
+    def prune_events(self, before, limit, since=None):
         try:
             with (
                 incremental.connect() as connection,
@@ -110,11 +124,6 @@ class Prune:
         return connection.execute(delete).rowcount
 
     def span_of_events(self):
-        """Times of the oldest and the newest event.
-
-        :returns: ``revoked_at`` of both, naive UTC datetimes, or None for
-            both if there are no events
-        """
         revoked_at = incremental.table().c.revoked_at
         # Two queries: each reads one entry of the index.
         with incremental.connect() as connection:

@@ -2,23 +2,22 @@
 
 """Recording several revocation events in one transaction.
 
-If the ``[revoke] driver`` is a :class:`RevokeTogether`, it records the events
-of a revocation in one transaction. Otherwise, it receives them one by one, as
-before.
+If the ``[revoke] driver`` implements :class:`RevokeTogether`, it records the
+events of a revocation in one transaction. Otherwise, it receives them one by
+one, as before.
 """
+
+import abc
 
 from keystone.common import sql
 from keystone.models import revoke_model
 from keystone.revoke.backends import incremental
 
 
-class RevokeTogether:
-    """Records events in the table ``revocation_event``.
+class RevokeTogether(abc.ABC):
+    """Interface of drivers that can record several events at once."""
 
-    Drivers inherit from this. One with another table overrides the method.
-    """
-
-    @incremental.retry_write
+    @abc.abstractmethod
     def revoke_together(self, events):
         """Record events atomically.
 
@@ -27,6 +26,13 @@ class RevokeTogether:
         :returns: id of one of the rows, or None if unknown
         :raises oslo_db.exception.DBError: the database fails
         """
+
+
+class SQLRevokeTogether(RevokeTogether):
+    """Records events in the table ``revocation_event``."""
+
+    @incremental.retry_write
+    def revoke_together(self, events):
         rows = [
             {name: getattr(event, name) for name in revoke_model.REVOKE_KEYS}
             for event in events

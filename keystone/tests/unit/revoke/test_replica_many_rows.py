@@ -8,6 +8,7 @@ import threading
 import fixtures
 
 from keystone.models import revoke_model
+from keystone.revoke.backends import incremental
 from keystone.revoke.backends import sql as revoke_sql
 from keystone.tests.unit.revoke import replica_base
 from keystone.tests.unit.revoke import samples
@@ -212,6 +213,18 @@ class MatchingRowsTests(replica_base.ReplicaTestCase):
                 answers[found] += 1
         for number in answers.values():
             self.assertLess(100, number)
+
+    def test_driver_that_reads_what_a_token_does_not_have(self):
+        class Elsewhere(revoke_sql.Revoke):
+            read_matching = incremental.IncrementalRead.read_matching
+
+        self.write(audit_id='mine')
+        self.write(trust_id='other')
+        token = {'audit_id': 'mine', 'issued_at': replica_base.NOW}
+
+        (event,) = Elsewhere().read_matching(token)
+
+        self.assertEqual('mine', event.audit_id)
 
     def test_rows_of_others_are_not_read(self):
         for number in range(20):

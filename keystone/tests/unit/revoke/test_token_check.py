@@ -78,7 +78,7 @@ class TokenCheckTests(base.TokenTestCase):
         self.config_fixture.config(group='revoke', max_events_in_memory=0)
         self.useFixture(
             fixtures.MonkeyPatch(
-                'keystone.revoke.backends.incremental.IncrementalRead.read_events',
+                'keystone.revoke.backends.incremental.SQLRead.read_events',
                 self.no_list,
             )
         )
