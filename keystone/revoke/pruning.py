@@ -127,5 +127,5 @@ def _is_first(interval):
             take = backend.writer_client.set
             return bool(take(_KEY, 'taken', nx=True, ex=seconds))
     except Exception as error:
-        LOG.debug('Failed to acquire %s: %s', _KEY, error)
+        LOG.debug('Failed to acquire %s: %s', _KEY, type(error).__name__)
     return True
