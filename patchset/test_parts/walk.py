@@ -4,7 +4,8 @@
 
 A sequence of random changes, with the seed ``--seed``, is applied to a
 stock and to a patched cloud. After each step all tokens of a pool are
-validated through every process. Each step counts as a test. The first that
+validated through every process, and some resources read. Each step counts as a
+test. The first that
 shows a difference ends the walk; then the shortest sequence that reproduces it
 is searched for and printed. A walk whose answers do not come from the
 validation cache fails as well.
@@ -15,6 +16,7 @@ import time
 
 from patchset import progress
 from patchset.test_parts import results
+from patchset.walk import readings
 from patchset.walk import testbed as testbeds
 from patchset.walk import walk
 
@@ -70,11 +72,13 @@ def _run_sequence(testbed, seed, seconds, without):
 def _report(testbed, steps, difference):
     """Print the shortest sequence that shows a difference."""
     deadline = time.monotonic() + TIMEOUT
+    subject = difference.subject
+    also = [subject] if isinstance(subject, readings.Reading) else []
 
     def fails(some):
         with progress.stage(f'trying {len(some)} steps'):
             testbed.reset()
-            with contextlib.closing(walk.Walk(testbed)) as again:
+            with contextlib.closing(walk.Walk(testbed, also)) as again:
                 differences = again.perform_all(some)
         return difference.kind in [one.kind for one in differences]
 

@@ -177,7 +177,7 @@ def _normalize(body, key=None, is_exact=True, names=None):
     if isinstance(body, list):
         inner = 'methods' if key == 'required_auth_methods' else None
         values = [_normalize(one, inner, is_exact, names) for one in body]
-        if key in _UNORDERED:
+        if key in _UNORDERED or not is_exact:
             values.sort(key=lambda one: json.dumps(one, sort_keys=True))
         if key == 'roles' and not is_exact:
             # Upstream repeats roles of a system token if implied roles form a

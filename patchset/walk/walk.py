@@ -10,6 +10,7 @@ import time
 from patchset.walk import answers
 from patchset.walk import initial_steps
 from patchset.walk import known_differences
+from patchset.walk import readings
 from patchset.walk import side as sides
 from patchset.walk import steps
 from patchset.walk import testbed as testbeds
@@ -17,6 +18,7 @@ from patchset.walk.names import ADMIN
 
 POOL = 9  # tokens that are validated after each step
 _MIN_VALID = 5  # tokens of the pool that should be valid
+_READINGS = 5  # of resources, by the admin and by owners of tokens each
 _STOCK_ATTEMPTS = 8  # requests to stock, which has two processes
 _STEP_ATTEMPTS = 50  # until a step is applicable
 
@@ -26,13 +28,15 @@ class Walk:
 
     :param testbed: the :class:`patchset.walk.testbed.Testbed`, in its initial
         state
+    :param also: requests to send after each step, in addition to those chosen
     """
 
-    def __init__(self, testbed):
+    def __init__(self, testbed, also=()):
         self.testbed = testbed
+        self._also = list(also)
         self.steps = []  # that were performed
         self.compared = 0  # number of responses
-        self.accepted = 0  # number of responses with status 200
+        self.accepted = 0  # number of tokens and signatures accepted
         # {name of a topic: number of differences}
         self.explained = collections.Counter()
         self._pool = []
@@ -69,7 +73,7 @@ class Walk:
         """A line about the progress."""
         return (
             f'seed {seed}: {len(self.steps)} steps, {self.compared} answers '
-            f'compared, {self.accepted} of them 200'
+            f'compared, {self.accepted} tokens accepted'
         )
 
     def perform_all(self, sequence):
@@ -139,7 +143,10 @@ class Walk:
     def _validate(self):
         """Validate the pool after a step; the differences of the responses."""
         stock, patched = self.sides
-        requests = answers.requests(patched, self._pool)
+        requests = answers.requests(patched, self._pool) + self._also
+        if self._pool:
+            generator = random.Random(len(self.steps))
+            requests += readings.some(generator, self._pool, _READINGS)
         self.testbed.flush(testbeds.STOCK, testbeds.REFERENCE)
 
         def send_all(name):
@@ -157,7 +164,8 @@ class Walk:
             differences += answers.node_differences(request, by_server)
             reference = by_server[testbeds.REFERENCE]
             self.compared += len(names)
-            if reference.status == 200:
+            is_reading = isinstance(request, readings.Reading)
+            if not is_reading and reference.status == 200:
                 self.accepted += 1
                 self._valid |= {request.subject} & set(self._pool)
             if self._is_compared_with_stock(number, request, reference):

@@ -14,6 +14,7 @@ from patchset.client import Answer
 from patchset.walk import answers
 from patchset.walk import initial_steps
 from patchset.walk import known_differences
+from patchset.walk import readings
 from patchset.walk import side
 from patchset.walk import steps
 from patchset.walk import testbed
@@ -138,6 +139,31 @@ class AnswersTestCase(testtools.TestCase):
         self.assertEqual(
             [], list(answers.node_differences(request, responses))
         )
+
+
+class ReadingsTestCase(testtools.TestCase):
+    def test_everything_is_read(self):
+        generator = random.Random(1)
+        some = readings.some(generator, ['t1', 't2'], 2000)
+        paths = {one.path for one in some}
+        for name in ('{u1}', '{l1}', '{g1}', '{p2}', '{d3}', '{trust1}'):
+            self.assertIn(name, str(paths))
+        self.assertIn('GET /auth/projects by t2', map(str, some))
+        self.assertIn('GET /role_inferences by by-admin', map(str, some))
+
+    def test_names_are_replaced_by_ids(self):
+        paths = []
+        server = types.SimpleNamespace(
+            ask=lambda method, path, token: paths.append((method, path, token))
+        )
+        one = types.SimpleNamespace(
+            ids={'u1': _ID, 'r1': _OTHER}, tokens={'t1': ()}, token=str.upper
+        )
+        readings.Reading('/{u1}/{r1}', 't1').send(server, one)
+        # Without a resource or a token, nothing is sent.
+        readings.Reading('/{u1}/{r2}', 't1').send(server, one)
+        readings.Reading('/{u1}', 't2').send(server, one)
+        self.assertEqual([('GET', f'/{_ID}/{_OTHER}', 'T1')], paths)
 
 
 class RequestsTestCase(testtools.TestCase):
