@@ -56,4 +56,8 @@ class Relay:
                     asked.set()
                     with self._lock:
                         self.round_trips += 1
-                target.sendall(data)
+                self.hand_on(data, target, is_client)
+
+    def hand_on(self, data, target, is_client):
+        """Hand on what a client, or the server, says."""
+        target.sendall(data)
