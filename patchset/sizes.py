@@ -20,7 +20,7 @@ LIMITS = {
     'topics': 44,
     _CODE: 640,
     'lines in keystone': 11210,
-    'lines in patchset': 12400,
+    'lines in patchset': 12430,
     'lines in bench': 6530,
 }
 

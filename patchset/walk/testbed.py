@@ -67,7 +67,7 @@ class Testbed(server.Service):
 
     def __init__(self, pin, cache=CACHES[0], provider=PROVIDERS[0]):
         super().__init__()
-        self._pin = pin
+        self.pin = pin
         self._is_shared = cache == CACHES[0]
         self._provider = provider
         self._folder = None
@@ -193,7 +193,7 @@ class Testbed(server.Service):
         cache = self._caches.get(name) or self._caches[NODES[0]]
         keystone = cloud.keystone(
             self._state(name),
-            pin=self._pin, stock=stock, lock='test',
+            pin=self.pin, stock=stock, lock='test',
             database=self._database.url('stock' if stock else 'patched'),
             cache=cache.url, password=PASSWORD, options=options,
             processes=2 if stock else 1, threads=1 if stock else 2,

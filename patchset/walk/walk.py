@@ -7,6 +7,7 @@ import concurrent.futures
 import random
 import time
 
+from patchset import series
 from patchset.walk import answers
 from patchset.walk import initial_steps
 from patchset.walk import known_differences
@@ -42,7 +43,8 @@ class Walk:
         self._pool = []
         self._valid = set()  # names of tokens of the pool
         self._last = {}  # {validation: previous response of the reference}
-        self._known = known_differences.KnownDifferences()
+        topics = {one.name for one in series.load(testbed.pin.release)}
+        self._known = known_differences.KnownDifferences(topics)
         self._threads = concurrent.futures.ThreadPoolExecutor(4)
         self.sides = [
             sides.Side(name, testbed.nodes(name), testbed)

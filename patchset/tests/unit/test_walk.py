@@ -13,7 +13,6 @@ import testtools
 from patchset.client import Answer
 from patchset.walk import answers
 from patchset.walk import initial_steps
-from patchset.walk import known_differences
 from patchset.walk import readings
 from patchset.walk import side
 from patchset.walk import steps
@@ -218,66 +217,3 @@ class CountersTestCase(testtools.TestCase):
                 for packet in (b'a.hit:2|c\nb.hit:1|c', b'a.size:7|g'):
                     sender.sendto(packet, address)
         self.assertEqual({'hit': 3}, one.counts)
-
-
-class KnownDifferencesTestCase(testtools.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.known = known_differences.KnownDifferences()
-
-    def record(self, operation, **arguments):
-        self.known.record(steps.Step(operation, arguments))
-
-    def topic(self, stock, patched, subject='t2'):
-        return self.known.topic(
-            answers.Difference(
-                answers.Validation(subject, 'by-admin'),
-                'stock', stock, 'patched', patched,
-            )
-        )  # fmt: skip
-
-    def token(self, *audit_ids, **values):
-        return 200, {'token': {'audit_ids': audit_ids, **values}}
-
-    def test_the_chain_of_a_federated_token(self):
-        answers = self.token('a'), self.token('a', 'b')
-        self.assertIsNone(self.topic(*answers))
-
-        self.record('sign_in_federated', token='t1')
-        self.record('rescope', token='t2', source='t1')
-        self.record('rescope', token='t3', source='t2')
-
-        for subject in ('t2', 't3'):
-            self.assertEqual(
-                'federated-token-chain', self.topic(*answers, subject)
-            )
-        for subject in ('t1', 't4'):
-            self.assertIsNone(self.topic(*answers, subject))
-        rejected = self.token('a'), (404, None)
-        self.record('revoke_alone', token='t3')
-        self.assertIsNone(self.topic(*rejected))
-        self.record('revoke', token='t3')
-        for subject in ('t1', 't2', 't3'):
-            self.assertEqual(
-                'federated-token-chain', self.topic(*rejected, subject)
-            )
-        self.assertIsNone(self.topic(*rejected, 't4'))
-        self.assertIsNone(self.topic((404, None), self.token('a')))
-        self.assertIsNone(
-            self.topic(self.token('a', roles=1), self.token('a', roles=2))
-        )
-
-    def test_the_end_of_an_identity_provider(self):
-        rejected = self.token('a'), (404, None)
-        self.record('sign_in_federated', token='t1', provider='idp1')
-        self.record('rescope', token='t2', source='t1')
-        self.record('sign_in_federated', token='t3', provider='idp2')
-        self.assertIsNone(self.topic(*rejected))
-
-        self.record('disable_provider', provider='idp1')
-
-        for subject in ('t1', 't2'):
-            self.assertEqual('idp-revocation', self.topic(*rejected, subject))
-        for subject in ('t3', 't4'):
-            self.assertIsNone(self.topic(*rejected, subject))
-        self.assertIsNone(self.topic((404, None), self.token('a'), 't1'))
