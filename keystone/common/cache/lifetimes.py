@@ -36,8 +36,8 @@ _EXPIRY = frozenset(
 class Key(str):
     """A cache key with the cache time of its value.
 
-    ``cache_time`` is a callable that returns seconds, or None if the time of
-    the region applies. ``source`` is the key without the id of the region.
+    ``cache_time`` is in seconds, or None if the time of the region applies.
+    ``source`` is the key without the id of the region.
     """
 
     __slots__ = ('cache_time', 'source')
@@ -114,7 +114,7 @@ def _key_generator(generator, cache_time):
 
         @functools.wraps(generate)
         def key(*args, **kwargs):
-            return Key.of(generate(*args, **kwargs), cache_time)
+            return Key.of(generate(*args, **kwargs), cache_time())
 
         return key
 
@@ -145,7 +145,7 @@ def seconds_of(region, key):
         as those replaced by a custom proxy, have the time of the region
     :returns: seconds; 0 if it is not cached, None if it does not expire
     """
-    seconds = key.cache_time() if isinstance(key, Key) else None
+    seconds = key.cache_time if isinstance(key, Key) else None
     if seconds is None:
         seconds = region.expiration_time
     return None if seconds == _NEVER else seconds
