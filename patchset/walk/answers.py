@@ -36,6 +36,7 @@ _VARIABLE = {
     'issued_at', 'expires_at', 'created_at', 'deleted_at', 'blob', 'access',
     'secret', 'trust_id', 'password_expires_at', 'id_hash',
 }  # fmt: skip
+_REPEATED = ('roles', 'role_assignments')
 _UNORDERED = ('roles', 'catalog', 'endpoints', 'groups', 'methods')
 
 
@@ -179,10 +180,10 @@ def _normalize(body, key=None, is_exact=True, names=None):
         values = [_normalize(one, inner, is_exact, names) for one in body]
         if key in _UNORDERED or not is_exact:
             values.sort(key=lambda one: json.dumps(one, sort_keys=True))
-        if key == 'roles' and not is_exact:
-            # Upstream repeats roles of a system token if implied roles form a
-            # cycle. How often depends on the order of the ids, which differ
-            # between clouds.
+        if key in _REPEATED and not is_exact:
+            # Upstream repeats roles of a system token, and assignments, if
+            # there are several ways to imply a role. How often depends on the
+            # order of the ids, which differ between clouds.
             values = [one for one, _ in itertools.groupby(values)]
         return values
     if isinstance(body, str):

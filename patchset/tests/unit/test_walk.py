@@ -83,12 +83,15 @@ class AnswersTestCase(testtools.TestCase):
         self.assertNotEqual(stock, other)
 
     def test_repeated_roles_of_two_clouds(self):
-        def answer(*roles):
-            token = self.token(roles=[{'name': role} for role in roles])
+        def answer(key, *roles):
+            token = self.token(**{key: [{'name': role} for role in roles]})
             return answers.across_clouds(token, self.side())
 
-        self.assertEqual(answer('r1', 'r1', 'r2'), answer('r2', 'r1'))
-        self.assertNotEqual(answer('r1', 'r1'), answer('r1', 'r2'))
+        for key in ('roles', 'role_assignments'):
+            once = answer(key, 'r2', 'r1')
+            self.assertEqual(once, answer(key, 'r1', 'r1', 'r2'))
+            self.assertNotEqual(once, answer(key, 'r1', 'r1'))
+        self.assertNotEqual(answer('groups', 1, 1), answer('groups', 1))
 
     def test_of_a_rejected_token(self):
         fernet, jws, other = (
