@@ -2,13 +2,12 @@
 
 """Random changes, compared on stock and patched servers.
 
-A sequence of random changes, with the seed ``--seed``, is applied to a
-stock and to a patched cloud. After each step all tokens of a pool are
-validated through every process, and some resources read. Each step counts as a
-test. The first that
-shows a difference ends the walk; then the shortest sequence that reproduces it
-is searched for and printed. A walk whose answers do not come from the
-validation cache fails as well.
+A sequence of random changes, with the seed ``--seed``, is applied to a stock
+and to a patched cloud. After each step all tokens of a pool are validated
+through every process, and some resources read. Each step counts as a test. The
+first that shows a difference ends the walk; then the shortest sequence that
+reproduces it is searched for and printed. A walk whose answers do not come
+from the validation cache fails as well.
 """
 
 import contextlib
