@@ -6,6 +6,7 @@ import dataclasses
 import re
 
 from patchset.walk import names
+from patchset.walk import steps
 from patchset.walk.names import ADMIN
 
 _NAME = re.compile(r'\{(\w+)\}')
@@ -47,11 +48,11 @@ _RESOURCES = (
     '/OS-EP-FILTER/endpoint_groups',
     '/OS-FEDERATION/identity_providers', '/OS-OAUTH1/consumers',
 )  # fmt: skip
-_NAMES = {
-    'user': names.USERS, 'group': names.GROUPS, 'project': names.PROJECTS,
-    'domain': (*names.DOMAINS, names.DEFAULT), 'trust': names.TRUSTS,
-    'role': (*names.ROLES, *names.BUILT_IN), 'service': names.SERVICES,
-}  # fmt: skip
+_CHOICES = {
+    **steps.CHOICES,
+    'domain': (*names.DOMAINS, names.DEFAULT),
+    'role': (*names.ROLES, *names.BUILT_IN),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,7 +95,7 @@ def some(random, tokens, number):
     """
 
     def choose(match):
-        return f'{{{random.choice(list(_NAMES[match[1]]))}}}'
+        return f'{{{random.choice(list(_CHOICES[match[1]]))}}}'
 
     own = [random.choices(values, k=number) for values in (_OWN, tokens)]
     paths = random.choices(_RESOURCES, k=number)

@@ -58,10 +58,8 @@ OPERATIONS: dict[str, Operation] = {}
 TOKEN = 'name of a token in the pool'
 NEW_TOKEN = 'unused name of a token'
 NUMBER = 'number of the step'
-
-
 # What a parameter is chosen from, by its name: values, or one of the above.
-_CHOICES = {
+CHOICES = {
     'user': names.USERS, 'group': names.GROUPS, 'project': names.PROJECTS,
     'domain': names.DOMAINS, 'role': names.ROLES, 'trust': names.TRUSTS,
     'credential': names.CREDENTIALS, 'key': names.KEYS,
@@ -90,7 +88,7 @@ def operation(kind, weight=2, processes=False, **choices):
 
 def _choices(function, given):
     _, *parameters = inspect.signature(function).parameters
-    return {name: {**_CHOICES, **given}[name] for name in parameters}
+    return {name: {**CHOICES, **given}[name] for name in parameters}
 
 
 def _add(name, *values):
@@ -148,7 +146,7 @@ def usual_operations(kind, resource, values=None, **weights):
             )
 
         used = (resource, 'number') if verb in _NUMBERED else (resource,)
-        found = {name: _CHOICES[name] for name in used}
+        found = {name: CHOICES[name] for name in used}
         _add(f'{verb}_{resource}', do, kind, weight, found)
 
 

@@ -35,6 +35,7 @@ class Walk:
     def __init__(self, testbed, also=()):
         self.testbed = testbed
         self._also = list(also)
+        self._random = random.Random(0)  # chooses what is read
         self.steps = []  # that were performed
         self.compared = 0  # number of responses
         self.accepted = 0  # number of tokens and signatures accepted
@@ -42,7 +43,7 @@ class Walk:
         self.explained = collections.Counter()
         self._pool = []
         self._valid = set()  # names of tokens of the pool
-        self._last = {}  # {validation: previous response of the reference}
+        self._last = {}  # {request: previous response of the reference}
         topics = {one.name for one in series.load(testbed.pin.release)}
         self._known = known_differences.KnownDifferences(topics)
         self._threads = concurrent.futures.ThreadPoolExecutor(4)
@@ -62,6 +63,7 @@ class Walk:
 
         :returns: a list of :class:`patchset.walk.answers.Difference`
         """
+        self._random.seed(seed)
         generator = steps.Generator(random.Random(seed), without)
         if differences := self.perform_all(initial_steps.steps()):
             return differences
@@ -147,8 +149,7 @@ class Walk:
         stock, patched = self.sides
         requests = answers.requests(patched, self._pool) + self._also
         if self._pool:
-            generator = random.Random(len(self.steps))
-            requests += readings.some(generator, self._pool, _READINGS)
+            requests += readings.some(self._random, self._pool, _READINGS)
         self.testbed.flush(testbeds.STOCK, testbeds.REFERENCE)
 
         def send_all(name):
