@@ -8,6 +8,8 @@ whichever client is configured.
 
 import binascii
 from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterator
 from collections.abc import Sequence
 import functools
 import re
@@ -16,6 +18,8 @@ import zlib
 
 from dogpile.cache.backends import memcached
 from oslo_utils import importutils
+
+from keystone.common import circuit_breaker
 
 # Not required by oslo.cache.
 _client = importutils.try_import('pymemcache.client.base')
@@ -35,10 +39,16 @@ _COMPRESSED = 8
 # Commands that may be executed twice. A second `add` or `cas` would be refused
 # because of the first one, and a second `set` of a region id could restore it,
 # with its values, after another process has replaced it.
-_REPEATABLE = frozenset(('delete', 'get_many', 'gets'))
+_REPEATABLE = frozenset(('delete', 'delete_many', 'get_many', 'gets'))
+
+# Servers that python-memcached tries for a key, some of them repeatedly.
+_ATTEMPTS = 10
+
+# Maximum number of keys whose servers a process remembers.
+_REMEMBERED = 10000
 
 # Errors returned by a working server.
-REFUSALS = _exceptions and (
+_REFUSALS = _exceptions and (
     _exceptions.MemcacheServerError,
     _exceptions.MemcacheClientError,
     _exceptions.MemcacheIllegalInputError,
@@ -56,9 +66,13 @@ class _RawBytes:
 
 
 class Server:
-    """A server, with a pool of connections."""
+    """A server, with a pool of connections.
+
+    :ivar breaker: its :class:`.circuit_breaker.CircuitBreaker`
+    """
 
     def __init__(self, url: str, timeout: float, tls: Any) -> None:
+        self.breaker = circuit_breaker.CircuitBreaker(refusals=_REFUSALS)
         self._connect = functools.partial(
             _client.PooledClient,
             _address(url),
@@ -72,7 +86,14 @@ class Server:
         self._pool = self._connect()
 
     def run(self, command: str, *args: Any) -> Any:
-        """Execute a command, again if its connection was closed."""
+        """Execute a command, again if its connection was closed.
+
+        :raises keystone.common.circuit_breaker.Unavailable: it fails, or
+            another one failed recently
+        """
+        return self.breaker.call(self._run_again, command, *args)
+
+    def _run_again(self, command: str, *args: Any) -> Any:
         try:
             return self._run(command, *args)
         except (ConnectionError, _exceptions.MemcacheUnexpectedCloseError):
@@ -165,21 +186,45 @@ def connect(backend: Any) -> dict[str, Server]:
     return {url: Server(url, timeout, tls) for url in backend.url}
 
 
-def ring(backend: Any) -> Callable[[str], str]:
-    """A function that returns the server of a key, as the client does."""
-    urls = list(backend.url)
+def ring(backend: Any) -> Callable[[str], tuple[str, ...]]:
+    """A function that returns the servers of a key.
+
+    Each server has the key while those before it are unreachable, as with the
+    client of the backend.
+    """
+    urls = tuple(backend.url)
     if len(urls) == 1:
-        return lambda _key: urls[0]
-    if isinstance(backend, memcached.PyMemcacheBackend):
-        names = {_name(url): url for url in urls}
-        nodes = _rendezvous.RendezvousHash(names)
-        return lambda key: names[nodes.get_node(key)]
-    return lambda key: urls[_place(key) % len(urls)]
+        return lambda _key: urls
+    names = {_name(url): url for url in urls}
+
+    def servers(key: str) -> tuple[str, ...]:
+        if isinstance(backend, memcached.PyMemcacheBackend):
+            return tuple(names[one] for one in _ranked(key, names))
+        places = (urls[place % len(urls)] for place in _places(key))
+        return tuple(dict.fromkeys(places))
+
+    return functools.lru_cache(_REMEMBERED)(servers)
 
 
-def _place(key: str) -> int:
-    """The number of a key, as python-memcached computes it."""
-    return binascii.crc32(key.encode()) >> 16 & 0x7FFF or 1
+def _ranked(key: str, names: Collection[str]) -> Iterator[str]:
+    """The names of servers in the order in which pymemcache uses them."""
+    nodes = _rendezvous.RendezvousHash(list(names))
+    while nodes.nodes:
+        name = nodes.get_node(key)
+        yield name
+        nodes.remove_node(name)
+
+
+def _places(key: str) -> Iterator[int]:
+    """The numbers of a key, as python-memcached computes them in turn."""
+    place = _hash(key)
+    for attempt in range(_ATTEMPTS):
+        yield place
+        place = _hash(f'{place}{attempt}')
+
+
+def _hash(text: str) -> int:
+    return binascii.crc32(text.encode()) >> 16 & 0x7FFF or 1
 
 
 def _address(url: str) -> Any:

@@ -11,6 +11,7 @@ process uses no values of the region. An id older than one already seen, from a
 server that was unreachable, is replaced.
 """
 
+import contextlib
 import functools
 import math
 import pickle  # nosec B403
@@ -132,14 +133,16 @@ class Ids:
         :returns: whether it was stored; otherwise, other processes still use
             the old one, so the region needs a new id
         """
-        return self._put(self.key(name), _new_id(), _PART)
+        key = self.key(name)
+        is_put = self._put(key, _new_id(), _PART)
+        return is_put and self.store.delete_copies(key)
 
     def write_keeping_base(self, name: str) -> bytes:
         """Change the id of a region for stock nodes, keeping the base id."""
         key = self.key(name)
         # Otherwise, it could undo a change by another process.
         is_possible = self.store.makes_leases
-        try:
+        with contextlib.suppress(stores.Unavailable):
             for _ in range(10 if is_possible else 0):
                 facts.forget(key)
                 stored, value = self._look(key)
@@ -149,10 +152,9 @@ class Ids:
                 region_id = _new_id(_BASE + base_of(value.payload))
                 new = self._packed(region_id, value.metadata['ct'])
                 if self.store.replace(key, stored, new, 0):
+                    self.store.delete_copies(key)
                     self._current(key, new)  # others are outdated now
                     return region_id
-        except stores.Unavailable:
-            pass
         return self.write(name)
 
     def settle(self) -> None:
@@ -197,7 +199,7 @@ class Ids:
         value = self._current(key, facts.take(key))
         if value is not None:
             return value.payload, True
-        try:
+        with contextlib.suppress(stores.Unavailable):
             for _ in range(3):
                 if not self._pay(key):
                     break
@@ -210,8 +212,6 @@ class Ids:
                     LOG.info('Replaced an outdated id of a cache region.')
                 else:
                     break
-        except stores.Unavailable:
-            pass
         return _new_id(), False
 
     def _pay(self, key: str) -> bool:
@@ -225,6 +225,7 @@ class Ids:
             owed = self._owed[key] = _new_id(shared.tag_of(region_id))
         if not self._put(key, region_id):
             return False
+        self.store.delete_copies(key)
         with self._lock:
             if self._owed.get(key) is owed:
                 del self._owed[key]
@@ -236,12 +237,11 @@ class Ids:
             newest = self._newest.get(key, 0)
         stored = self._packed(region_id, newest)
         counters.count(self._region.name, counters.ROUND_TRIPS)
-        try:
+        is_stored = False
+        with contextlib.suppress(stores.Unavailable):
             self.store.set(key, stored, seconds)
             is_stored = True
             self._current(key, stored)
-        except stores.Unavailable:
-            is_stored = False
         facts.keep(key, (region_id, is_stored))
         return is_stored
 

@@ -7,7 +7,6 @@ not support compare and swap. The classes here support all three, with a public
 client of the same servers: pymemcache, redis-py, or the backend itself.
 """
 
-from collections.abc import Callable
 from collections.abc import Sequence
 import math
 import pickle  # nosec B403
@@ -22,15 +21,12 @@ from dogpile.cache.backends import redis
 from dogpile.cache import proxy
 from dogpile.cache import region as dogpile_region
 from oslo_cache.backends import dictionary
-from oslo_log import log
 
 from keystone.common import after_fork
+from keystone.common import circuit_breaker
 from keystone.common import memcached_servers
 
-LOG = log.getLogger(__name__)
-
-# Seconds for which failed servers are bypassed.
-_REST = 2
+Unavailable = circuit_breaker.Unavailable
 
 # Seconds between two removals of expired values in a process.
 _SWEEP = 30
@@ -42,48 +38,6 @@ if ARGV[3] == '0' then redis.call('set', KEYS[1], ARGV[2])
 else redis.call('set', KEYS[1], ARGV[2], 'ex', ARGV[3]) end
 return 1
 """
-
-
-class Unavailable(Exception):
-    """The servers are unreachable, or bypassed after a failure."""
-
-
-class CircuitBreaker:
-    """Circuit breaker: bypasses servers for a while after a failure.
-
-    :param clock: callable, returns monotonic seconds
-    :param refusals: errors returned by a working server
-    """
-
-    def __init__(
-        self,
-        clock: Callable[[], float] = time.monotonic,
-        refusals: tuple[type[Exception], ...] = (),
-    ) -> None:
-        self._clock = clock
-        self._refusals = refusals
-        self._rests_until = clock()
-
-    def call(self, function: Callable[..., Any], *args: Any, **kw: Any) -> Any:
-        """Call a function that uses the servers.
-
-        :raises Unavailable: if it fails, or another call failed recently
-        """
-        if self._clock() < self._rests_until:
-            raise Unavailable()
-        try:
-            return function(*args, **kw)
-        except Exception as error:
-            kind = type(error)
-        if kind not in self._refusals:
-            self._rests_until = self._clock() + _REST
-            # Above, oslo.log appends the message, which may have credentials.
-            LOG.warning(
-                'Cache error: %(error)s. Bypassing the cache for %(rest)d '
-                'seconds.',
-                {'error': kind.__name__, 'rest': _REST},
-            )
-        raise Unavailable()
 
 
 class Store:
@@ -102,7 +56,7 @@ class Store:
     def __init__(self, backend: Any) -> None:
         self._backend = backend
         self._is_of_bytes = isinstance(backend, api.BytesBackend)
-        self._ask = CircuitBreaker().call
+        self._ask = circuit_breaker.CircuitBreaker().call
         after_fork.call_now_too(self._reset)
 
     def _reset(self) -> None:
@@ -145,6 +99,13 @@ class Store:
         """Delete a value if it exists."""
         with self._lock:
             self._ask(self._backend.delete, key)
+
+    def delete_copies(self, *keys: str) -> bool:
+        """Delete the values of keys from servers other than their own.
+
+        :returns: False if one of the servers fails
+        """
+        return True
 
 
 def _encoded(value: Any) -> bytes | None:
@@ -192,32 +153,55 @@ class ProcessStore(Store):
 
 
 class MemcachedStore(Store):
-    """Values in memcached, which each client distributes to the servers."""
+    """Values in memcached, distributed to the servers as by each client.
+
+    While a server is bypassed, others have its keys. Processes may disagree
+    about that, so the values of a key are deleted from all servers.
+    """
 
     makes_leases = True
 
     def __init__(self, backend: Any) -> None:
-        self._server_of = memcached_servers.ring(backend)
+        self._servers_of = memcached_servers.ring(backend)
         super().__init__(backend)
 
     def _reset(self) -> None:
         self._servers = memcached_servers.connect(self._backend)
-        self._breakers = {
-            url: CircuitBreaker(refusals=memcached_servers.REFUSALS)
-            for url in self._servers
-        }
+
+    def _first(self, urls: Sequence[str]) -> str:
+        """The first server that is not bypassed."""
+        for url in urls:
+            if not self._servers[url].breaker.is_open:
+                return url
+        raise Unavailable()
+
+    def _server_of(self, key: str) -> str:
+        return self._first(self._servers_of(key))
 
     def _run(self, url: str, command: str, *args: Any) -> Any:
-        return self._breakers[url].call(self._servers[url].run, command, *args)
+        return self._servers[url].run(command, *args)
+
+    def _by_server(self, keys: Sequence[str]) -> dict[str, list[str]]:
+        by_order: dict[Any, list[str]] = {}
+        for key in keys:
+            by_order.setdefault(self._servers_of(key), []).append(key)
+        by_server: dict[str, list[str]] = {}
+        for urls, ordered in by_order.items():
+            by_server.setdefault(self._first(urls), []).extend(ordered)
+        return by_server
 
     def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
-        by_server: dict[str, list[str]] = {}
-        for key in keys:
-            by_server.setdefault(self._server_of(key), []).append(key)
-        found: dict[str, Any] = {}
-        for url, wanted in by_server.items():
-            found.update(self._run(url, 'get_many', wanted))
-        return [found.get(key) for key in keys]
+        for _ in self._servers:
+            by_server, found = self._by_server(keys), {}
+            try:
+                for url, ours in by_server.items():
+                    found.update(self._run(url, 'get_many', ours))
+                return [found.get(key) for key in keys]
+            except Unavailable:
+                # Others have the keys of a server that has just failed.
+                if by_server == self._by_server(keys):
+                    raise
+        raise Unavailable()
 
     def add(self, key: str, stored: bytes, seconds: int) -> bool:
         until = memcached_servers.expiry(seconds)
@@ -238,6 +222,21 @@ class MemcachedStore(Store):
 
     def delete(self, key: str) -> None:
         self._run(self._server_of(key), 'delete', key)
+
+    def delete_copies(self, *keys: str) -> bool:
+        is_complete = True
+        try:
+            own = [self._server_of(key) for key in keys]
+        except Unavailable:
+            return False
+        for url in self._servers:
+            others = [key for key, server in zip(keys, own) if server != url]
+            try:
+                if others:
+                    self._run(url, 'delete_many', others)
+            except Unavailable:
+                is_complete = False
+        return is_complete
 
 
 class RedisStore(Store):

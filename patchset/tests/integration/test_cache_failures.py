@@ -129,13 +129,17 @@ class _Failures:
                     'enabled': True,
                     'backend': self.backend,
                     'expiration_time': BOUND,
-                    **self.server.options(),
+                    **self.options(),
                 }
             },
         )
         self.caller = clients[0].issue(keystones.ADMIN, client.ADMIN_PROJECT)
         project = self.make(clients[0], 'project', name='changing')
         return Load(clients, self.caller, project)
+
+    def options(self):
+        """Options of ``[cache]`` for the servers."""
+        return self.server.options()
 
     def test_failures(self):
         load = self.start()
@@ -176,6 +180,19 @@ class _Failures:
 class MemcachedFailureTests(_Failures, keystones.KeystonesTestCase):
     kind = cache_servers.Memcached
     backend = 'dogpile.cache.memcached'
+
+
+class MemcachedRingFailureTests(MemcachedFailureTests):
+    """One of three servers fails, and the others have its keys."""
+
+    def start(self):
+        others = [self.enterContext(self.kind()) for _ in range(2)]
+        self.addresses = [one.address for one in others]
+        return super().start()
+
+    def options(self):
+        servers = [self.server.address, *self.addresses]
+        return {**super().options(), 'memcache_servers': servers}
 
 
 class PyMemcacheFailureTests(_Failures, keystones.KeystonesTestCase):

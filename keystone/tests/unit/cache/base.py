@@ -147,9 +147,9 @@ class CacheTestCase(unit.BaseTestCase):
             # A busy machine is no failure of the server.
             store._backend.socket_timeout = 30
             store._reset()
-            for breaker in store._breakers.values():
-                breaker._clock = self.clock
-                breaker._rests_until = self.now
+            for server in store._servers.values():
+                server.breaker._clock = self.clock
+                server.breaker._rests_until = self.now
         elif isinstance(store, stores.ProcessStore):
             store._clock = self.clock
             store._next_sweep = self.now

@@ -12,6 +12,7 @@ import fixtures
 from oslo_log import formatters
 
 from keystone.common.cache import stores
+from keystone.common import circuit_breaker
 from keystone.tests import unit
 from keystone.tests.unit.cache import base
 
@@ -245,11 +246,12 @@ class BreakerTests(base.CacheTestCase):
 
     def setUp(self):
         super().setUp()
-        self.calls = 0
-        self.breaker = stores.CircuitBreaker(clock=self.clock)
+        self.calls = self.duration = 0
+        self.breaker = circuit_breaker.CircuitBreaker(clock=self.clock)
 
     def fail(self):
         self.calls += 1
+        self.now += self.duration
         raise OSError('user:password@server')
 
     def call(self):
@@ -267,6 +269,24 @@ class BreakerTests(base.CacheTestCase):
         self.assertEqual(2, self.calls)
         self.now += base.PAUSE
         self.assertEqual('abc', self.breaker.call('abc'.strip))
+
+    def assertBypassedFor(self, seconds):
+        self.call()
+        self.now += seconds - 0.1
+        self.assertTrue(self.breaker.is_open)
+        self.now += 0.1
+        self.assertFalse(self.breaker.is_open)
+
+    def test_server_that_hangs(self):
+        self.duration = 1
+        for seconds in (2, 4, 8, 16, 16):
+            self.assertBypassedFor(seconds)
+        self.breaker.call(str)
+        self.assertBypassedFor(2)
+
+    def test_server_that_refuses_connections(self):
+        for _ in range(5):
+            self.assertBypassedFor(2)
 
     def test_error_is_not_logged_but_for_its_kind(self):
         # It appends the error that is being handled.

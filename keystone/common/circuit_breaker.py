@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Bypassing servers that fail."""
+
+from collections.abc import Callable
+import time
+from typing import Any
+
+from oslo_log import log
+
+LOG = log.getLogger(__name__)
+
+# Seconds for which servers are bypassed after a failure, and at most after
+# repeated slow ones.
+_SHORTEST = 2
+_LONGEST = 16
+# Seconds, much less than the timeout for a server that hangs.
+_SLOW = 0.1
+
+
+class Unavailable(Exception):
+    """The servers are unreachable, or bypassed after a failure."""
+
+
+class CircuitBreaker:
+    """Circuit breaker: bypasses servers for a while after a failure.
+
+    :param clock: callable, returns monotonic seconds
+    :param refusals: errors returned by a working server
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        refusals: tuple[type[Exception], ...] = (),
+    ) -> None:
+        self._clock = clock
+        self._refusals = refusals
+        self._rest = _SHORTEST
+        self._rests_until = clock()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the servers are bypassed."""
+        return self._clock() < self._rests_until
+
+    def call(self, function: Callable[..., Any], *args: Any, **kw: Any) -> Any:
+        """Call a function that uses the servers.
+
+        :raises Unavailable: if it fails, or another call failed recently
+        """
+        begun = self._clock()
+        if begun < self._rests_until:
+            raise Unavailable()
+        try:
+            result = function(*args, **kw)
+        except Exception as error:
+            kind = type(error)
+        else:
+            self._rest = _SHORTEST
+            return result
+        # One of several concurrent calls that fail opens it.
+        if kind not in self._refusals and not self.is_open:
+            rest, now = self._rest, self._clock()
+            self._rests_until = now + rest
+            if now - begun >= _SLOW:
+                self._rest = min(2 * rest, _LONGEST)
+            # Above, oslo.log appends the message, which may have credentials.
+            LOG.warning(
+                'Cache error: %(error)s. Bypassing the cache for %(rest)d '
+                'seconds.',
+                {'error': kind.__name__, 'rest': rest},
+            )
+        raise Unavailable()
