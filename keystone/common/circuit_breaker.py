@@ -25,17 +25,21 @@ class Unavailable(Exception):
 class CircuitBreaker:
     """Circuit breaker: bypasses servers for a while after a failure.
 
+    :param server: what is bypassed, for the log
     :param clock: callable, returns monotonic seconds
     :param refusals: errors returned by a working server
     """
 
     def __init__(
         self,
+        server: str = 'the cache',
         clock: Callable[[], float] = time.monotonic,
         refusals: tuple[type[Exception], ...] = (),
     ) -> None:
+        self._server = server
         self._clock = clock
         self._refusals = refusals
+        self._has_failed = False
         self._rest = _SHORTEST
         self._rests_until = clock()
 
@@ -57,18 +61,26 @@ class CircuitBreaker:
         except Exception as error:
             kind = type(error)
         else:
-            self._rest = _SHORTEST
+            if self._has_failed:
+                self._has_failed, self._rest = False, _SHORTEST
+                LOG.info('Using %s again.', self._server)
             return result
         # One of several concurrent calls that fail opens it.
         if kind not in self._refusals and not self.is_open:
-            rest, now = self._rest, self._clock()
-            self._rests_until = now + rest
-            if now - begun >= _SLOW:
-                self._rest = min(2 * rest, _LONGEST)
             # Above, oslo.log appends the message, which may have credentials.
-            LOG.warning(
-                'Cache error: %(error)s. Bypassing the cache for %(rest)d '
-                'seconds.',
-                {'error': kind.__name__, 'rest': rest},
-            )
+            self._open(kind, begun)
         raise Unavailable()
+
+    def _open(self, kind: type[Exception], begun: float) -> None:
+        """Bypass the servers after an error of a call begun at some time."""
+        now = self._clock()
+        self._rests_until = now + self._rest
+        if now - begun >= _SLOW:
+            self._rest = min(2 * self._rest, _LONGEST)
+        if not self._has_failed:
+            self._has_failed = True
+            LOG.warning(
+                'Cache error: %(error)s. Bypassing %(server)s until it works '
+                'again.',
+                {'error': kind.__name__, 'server': self._server},
+            )

@@ -72,7 +72,9 @@ class Server:
     """
 
     def __init__(self, url: str, timeout: float, tls: Any) -> None:
-        self.breaker = circuit_breaker.CircuitBreaker(refusals=_REFUSALS)
+        self.breaker = circuit_breaker.CircuitBreaker(
+            f'memcached server {url}', refusals=_REFUSALS
+        )
         self._connect = functools.partial(
             _client.PooledClient,
             _address(url),
