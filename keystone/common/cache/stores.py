@@ -182,6 +182,7 @@ class MemcachedStore(Store):
         return self._servers[url].run(command, *args)
 
     def _by_server(self, keys: Sequence[str]) -> dict[str, list[str]]:
+        """The keys that each server has at present."""
         by_order: dict[Any, list[str]] = {}
         for key in keys:
             by_order.setdefault(self._servers_of(key), []).append(key)
