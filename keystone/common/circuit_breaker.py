@@ -53,9 +53,9 @@ class CircuitBreaker:
 
         :raises Unavailable: if it fails, or another call failed recently
         """
-        begun = self._clock()
-        if begun < self._rests_until:
+        if self.is_open:
             raise Unavailable()
+        begun = self._clock()
         try:
             result = function(*args, **kw)
         except Exception as error:

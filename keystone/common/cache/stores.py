@@ -168,25 +168,22 @@ class MemcachedStore(Store):
     def _reset(self) -> None:
         self._servers = memcached_servers.connect(self._backend)
 
-    def _first(self, urls: Sequence[str]) -> str:
+    def _first(self, urls: Sequence[str]) -> memcached_servers.Server:
         """The first server that is not bypassed."""
         for url in urls:
             if not self._servers[url].breaker.is_open:
-                return url
+                return self._servers[url]
         raise Unavailable()
 
-    def _server_of(self, key: str) -> str:
+    def _server_of(self, key: str) -> memcached_servers.Server:
         return self._first(self._servers_of(key))
 
-    def _run(self, url: str, command: str, *args: Any) -> Any:
-        return self._servers[url].run(command, *args)
-
-    def _by_server(self, keys: Sequence[str]) -> dict[str, list[str]]:
+    def _by_server(self, keys: Sequence[str]) -> dict[Any, list[str]]:
         """The keys that each server has at present."""
         by_order: dict[Any, list[str]] = {}
         for key in keys:
             by_order.setdefault(self._servers_of(key), []).append(key)
-        by_server: dict[str, list[str]] = {}
+        by_server: dict[Any, list[str]] = {}
         for urls, ordered in by_order.items():
             by_server.setdefault(self._first(urls), []).extend(ordered)
         return by_server
@@ -195,8 +192,8 @@ class MemcachedStore(Store):
         for _ in self._servers:
             by_server, found = self._by_server(keys), {}
             try:
-                for url, ours in by_server.items():
-                    found.update(self._run(url, 'get_many', ours))
+                for server, ours in by_server.items():
+                    found.update(server.run('get_many', ours))
                 return [found.get(key) for key in keys]
             except Unavailable:
                 # Others have the keys of a server that has just failed.
@@ -206,23 +203,23 @@ class MemcachedStore(Store):
 
     def add(self, key: str, stored: bytes, seconds: int) -> bool:
         until = memcached_servers.expiry(seconds)
-        return self._run(self._server_of(key), 'add', key, stored, until)
+        return self._server_of(key).run('add', key, stored, until)
 
     def replace(
         self, key: str, old: bytes | None, stored: bytes, seconds: int
     ) -> bool:
-        url, until = self._server_of(key), memcached_servers.expiry(seconds)
-        found, version = self._run(url, 'gets', key)
+        server, until = self._server_of(key), memcached_servers.expiry(seconds)
+        found, version = server.run('gets', key)
         return found == old and bool(
-            self._run(url, 'cas', key, stored, version, until)
+            server.run('cas', key, stored, version, until)
         )
 
     def set(self, key: str, stored: bytes, seconds: int) -> None:
         until = memcached_servers.expiry(seconds)
-        self._run(self._server_of(key), 'set', key, stored, until)
+        self._server_of(key).run('set', key, stored, until)
 
     def delete(self, key: str) -> None:
-        self._run(self._server_of(key), 'delete', key)
+        self._server_of(key).run('delete', key)
 
     def delete_copies(self, *keys: str) -> bool:
         is_complete = True
@@ -230,11 +227,11 @@ class MemcachedStore(Store):
             own = [self._server_of(key) for key in keys]
         except Unavailable:
             return False
-        for url in self._servers:
-            others = [key for key, server in zip(keys, own) if server != url]
+        for server in self._servers.values():
+            others = [key for key, its in zip(keys, own) if its is not server]
             try:
                 if others:
-                    self._run(url, 'delete_many', others)
+                    server.run('delete_many', others)
             except Unavailable:
                 is_complete = False
         return is_complete

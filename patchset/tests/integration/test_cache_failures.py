@@ -185,13 +185,9 @@ class MemcachedFailureTests(_Failures, keystones.KeystonesTestCase):
 class MemcachedRingFailureTests(MemcachedFailureTests):
     """One of three servers fails, and the others have its keys."""
 
-    def start(self):
-        others = [self.enterContext(self.kind()) for _ in range(2)]
-        self.addresses = [one.address for one in others]
-        return super().start()
-
     def options(self):
-        servers = [self.server.address, *self.addresses]
+        others = [self.enterContext(self.kind()) for _ in range(2)]
+        servers = [one.address for one in (self.server, *others)]
         return {**super().options(), 'memcache_servers': servers}
 
 

@@ -101,8 +101,9 @@ class FailureTests(cache_base.CacheTestCase):
     def server_of(self, name):
         """The server with an id."""
         ids = self.process().manager.ids
-        url = ids.store._server_of(ids.key(name))
-        return self.server if url == self.server.address else self.failing
+        server = ids.store._server_of(ids.key(name))
+        mine = ids.store._servers[self.server.address]
+        return self.server if server is mine else self.failing
 
     def test_others_drop_everything(self):
         one, other = self.process(), self.process()
