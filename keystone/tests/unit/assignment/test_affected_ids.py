@@ -46,10 +46,10 @@ class ExpiryTests(cache_base.CacheTestCase):
         process.read('def')
         ids = process.manager.ids
         names = ['assignments: ' + name for name in ('abc', 'def', 'lists')]
-        _, left, _ = zip(*(self.server.items[ids.key(one)] for one in names))
+        left = tuple(self.server.items[ids.key(one)][1] for one in names)
         self.assertEqual((86400,) * 3, left)
         # That of the region stays.
-        _, left, _ = self.server.items[ids.key(process.manager.name)]
+        left = self.server.items[ids.key(process.manager.name)][1]
         self.assertEqual(0, left)
 
 

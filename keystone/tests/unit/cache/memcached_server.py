@@ -2,11 +2,10 @@
 
 """As much of memcached as the clients of Keystone's cache use."""
 
-import pickle  # nosec: only written
+import itertools
 import socket
 import socketserver
 import threading
-import zlib
 
 import fixtures
 
@@ -14,15 +13,17 @@ import fixtures
 class MemcachedServer(fixtures.Fixture):
     """A memcached on the loopback interface, on a thread of this process.
 
-    ``items`` is what it holds: ``{key: (flags, expiry, value)}`` with the
-    expiry as the client gave it, in seconds. ``takes`` is false while it
-    refuses to write. ``answers`` is false while it closes the connection after
-    a write. ``reads`` is what it answers to a read, before it closes the
-    connection; None for the values.
+    ``items`` is what it holds: ``{key: (flags, expiry, value, version)}`` with
+    the expiry as the client gave it, in seconds, and a version that changes
+    each time the key is stored. ``takes`` is false while it refuses to write.
+    ``answers`` is false while it closes the connection after a write.
+    ``reads`` is what it answers to a read, before it closes the connection;
+    None for the values.
     """
 
     def _setUp(self):
         self.items = {}
+        self.versions = itertools.count(1)
         self.takes = self.answers = True
         self.reads = None
         self.commands = []
@@ -36,10 +37,6 @@ class MemcachedServer(fixtures.Fixture):
     @property
     def address(self):
         return f'127.0.0.1:{self.port}'
-
-    def version(self, key):
-        """What changes with each value that is stored for a key."""
-        return zlib.crc32(pickle.dumps(self.items[key]))
 
     def start(self):
         """Listen, on the port that it had before if it had one."""
@@ -95,12 +92,14 @@ class _Handler(socketserver.StreamRequestHandler):
             raise ConnectionAbortedError
         answer = b''
         for key in keys:
-            flags, expiry, value = self._memcached.items.get(key, (0, -1, b''))
-            # A fraction of a second is none: what lives, lives on here.
+            flags, expiry, value, version = self._memcached.items.get(
+                key, (0, -1, b'', 0)
+            )
+            # Expiry is not simulated.
             if expiry >= 0:
                 head = f'VALUE {key} {flags} {len(value)}'
                 if with_version:
-                    head += f' {self._memcached.version(key)}'
+                    head += f' {version}'
                 answer += head.encode() + b'\r\n' + value + b'\r\n'
         self.wfile.write(answer + b'END\r\n')
 
@@ -115,31 +114,34 @@ class _Handler(socketserver.StreamRequestHandler):
         with self._memcached.lock:
             answer = is_right()
             if answer == b'STORED':
-                self._memcached.items[key] = (int(flags), int(expiry), value)
+                self._memcached.items[key] = (
+                    int(flags), int(expiry), value,
+                    next(self._memcached.versions),
+                )  # fmt: skip
         if not self._memcached.answers:
             raise ConnectionAbortedError
         self.wfile.write(answer + b'\r\n')
 
-    def _set(self, key, flags, expiry, size, *_noreply):
+    def _set(self, key, flags, expiry, size):
         self._store(key, flags, expiry, size, lambda: b'STORED')
 
-    def _add(self, key, flags, expiry, size, *_noreply):
+    def _add(self, key, flags, expiry, size):
         def is_right():
             there = key in self._memcached.items
             return b'NOT_STORED' if there else b'STORED'
 
         self._store(key, flags, expiry, size, is_right)
 
-    def _cas(self, key, flags, expiry, size, version, *_noreply):
+    def _cas(self, key, flags, expiry, size, version):
         def is_right():
             if key not in self._memcached.items:
                 return b'NOT_FOUND'
-            is_same = int(version) == self._memcached.version(key)
+            is_same = int(version) == self._memcached.items[key][-1]
             return b'STORED' if is_same else b'EXISTS'
 
         self._store(key, flags, expiry, size, is_right)
 
-    def _delete(self, key, *_noreply):
+    def _delete(self, key):
         if not self._memcached.takes:
             self.wfile.write(b'SERVER_ERROR out of memory\r\n')
             return

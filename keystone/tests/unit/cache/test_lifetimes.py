@@ -39,9 +39,9 @@ class _Lifetimes:
         manager = self._process.manager
         ids = {manager.ids.key(manager.name)}
         items = self.server.items.items()
-        never = {time for key, (_, time, _) in items if key in ids}
+        never = {time for key, (_, time, *_) in items if key in ids}
         self.assertEqual({0}, never)
-        return sorted(time for key, (_, time, _) in items if key not in ids)
+        return sorted(time for key, (_, time, *_) in items if key not in ids)
 
     def test_cache_time_of_the_section(self):
         self.config_fixture.config(group='role', cache_time=42)

@@ -94,7 +94,7 @@ class ReadTests(base.CacheTestCase):
         self.assertEqual([b'a'], self.store.get_many(['key']))
 
     def put(self, key, value, flags=1):
-        self.server.items[key] = (flags, 0, value)
+        self.server.items[key] = (flags, 0, value, 1)
 
     def test_many(self):
         values = {str(n): n * b'END\r\n' for n in range(1000)}

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import contextlib
+import contextvars
 import functools
 import threading
 
-from dogpile.util import NameRegistry
 import fixtures
 from oslo_context import context as oslo_context
 
@@ -27,7 +27,7 @@ class WriteOrderTestCase(base.TokenTestCase):
         ours = oslo_context.get_current()
         oslo_context.RequestContext(overwrite=True)
         try:
-            return function(*args, **kwargs)
+            return contextvars.Context().run(function, *args, **kwargs)
         finally:
             if ours is not None:
                 ours.update_store()
@@ -56,10 +56,11 @@ class WriteOrderTestCase(base.TokenTestCase):
         end, then the reader goes on with the answer.
         """
         # One thread stands for two workers, which know no common locks.
-        locks = NameRegistry(lambda key: threading.RLock())
         self.useFixture(
             fixtures.MockPatchObject(
-                cache.CACHE_REGION, '_lock_registry', locks
+                cache.CACHE_REGION.backend,
+                'get_mutex',
+                lambda key: threading.RLock(),
             )
         )
         writes = [write]
