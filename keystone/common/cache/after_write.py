@@ -7,7 +7,6 @@ caches the old value again. Managers do this where they check, notify and write
 in one function.
 """
 
-from collections.abc import Iterable
 import contextlib
 import contextvars
 import functools
@@ -72,10 +71,6 @@ class Proxy(proxy.ProxyBackend):
 
     def delete(self, key: str) -> None:
         invalidate(Value(self.proxied, key))
-
-    def delete_multi(self, keys: Iterable[str]) -> None:
-        for key in keys:
-            self.delete(key)
 
 
 def _invalidate_all(regions):

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import contextlib
-import contextvars
 
+import fixtures
 import testtools
 
 from keystone.common import provider_api
 import keystone.exception
 from keystone.tests import unit
 from keystone.tests.unit.write_order import base
+from keystone.token import provider
 
 PROVIDERS = provider_api.ProviderAPIs
 
@@ -78,10 +79,7 @@ class GrantTests(base.WriteOrderTestCase):
         )
 
     def join(self, role_id, group_id):
-        # Another worker is not within the write of this one.
-        contextvars.Context().run(
-            PROVIDERS.identity_api.add_user_to_group, self.user_id, group_id
-        )
+        PROVIDERS.identity_api.add_user_to_group(self.user_id, group_id)
         self.assertTrue(self.has(role_id))
 
     def test_role_of_a_group_that_the_user_just_joins(self):
@@ -165,6 +163,22 @@ class GrantTests(base.WriteOrderTestCase):
         self.api.delete_system_grant_for_group(group_id, self.role_id)
 
         self.assertRefused(self.token)
+
+    def test_system_role_that_nobody_has(self):
+        for delete in (
+            self.api.delete_system_grant_for_user,
+            self.api.delete_system_grant_for_group,
+        ):
+            with fixtures.MockPatchObject(
+                provider.TOKENS_REGION, 'invalidate'
+            ) as invalidate:
+                self.assertRaises(
+                    keystone.exception.RoleAssignmentNotFound,
+                    delete,
+                    'unknown',
+                    self.role_id,
+                )
+            invalidate.mock.assert_not_called()
 
     def test_error_after_the_write_of_a_system_role(self):
         self.api.create_system_grant_for_user(self.user_id, self.role_id)

@@ -34,6 +34,18 @@ class ProjectTests(base.WriteOrderTestCase):
 
         self.assertProjectRefused(self.token)
 
+    def test_domain_and_reader_in_between(self):
+        def write_then_read(write, *args, **kwargs):
+            answer = write(*args, **kwargs)
+            self.assertAccepted(self.token)
+            return answer
+
+        # The cached domain is only invalidated by the caller of this method.
+        with self.replaced(self.api, '_update_project', write_then_read):
+            self.api.update_domain(self.domain_id, {'enabled': False})
+
+        self.assertRefused(self.token, keystone.exception.DomainNotFound)
+
     def child_token(self):
         """Issue a token for a new project below the sample project."""
         child = unit.new_project_ref(
