@@ -25,8 +25,9 @@ class IdentityProviderDisabled(exception.TokenNotFound):
 def assert_enabled(token):
     """Reject a federated token whose identity provider is no longer trusted.
 
-    This precedes the check of revocation events, so that the response is that
-    of stock if the identity provider was deleted, and its users revoked.
+    This precedes the check of revocation events, so that the response is as
+    before this check if the identity provider was deleted, and its users
+    revoked.
 
     :param token: a :class:`keystone.models.token_model.TokenModel`
     :raises IdentityProviderDisabled: the identity provider is disabled

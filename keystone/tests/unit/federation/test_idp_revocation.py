@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import contextlib
 import http.client
-
 
 from keystone.common import cache
 from keystone.common import provider_api
@@ -226,6 +226,19 @@ class EndOfTrustTests(signed_in.SignedInMixin, base.WriteOrderTestCase):
 
         self.assertRefused()
         self.assertUserStays()
+
+    def test_protocol_deleted_and_reader_before_the_event(self):
+        self.come_from_elsewhere()
+
+        def read():
+            # The event of this user may precede those of others.
+            with contextlib.suppress(keystone.exception.TokenNotFound):
+                self.validate()
+
+        with self.read_before(PROVIDERS.revoke_api, 'revoke_by_user', read):
+            self.delete_protocol()
+
+        self.assertRefused()
 
     def test_protocol_deleted_and_made_anew(self):
         self.delete_protocol()
