@@ -133,7 +133,7 @@ class InProcess:
     def __init__(self, region, clock=time.monotonic):
         self._region = region
         self._clock = clock
-        after_fork.call_now_too(self._forget)
+        after_fork.call_now_and_after_fork(self._forget)
 
     def _forget(self):
         self._lock = threading.Lock()

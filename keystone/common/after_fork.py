@@ -12,7 +12,7 @@ import weakref
 _methods: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
-def call_now_too(method):
+def call_now_and_after_fork(method):
     """Call a bound method, and again in all processes forked from now on.
 
     :param method: takes no arguments; its object is only referenced weakly,

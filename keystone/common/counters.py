@@ -2,18 +2,19 @@
 
 """Counters of cache usage per request.
 
-Nothing is counted unless ``[cache_counters] statsd_host`` is set when the
-process starts. Threads that work between requests count in the same way.
+Each thread counts for itself, and only between :func:`begin` and :func:`end`.
+Threads that work between requests use :func:`counting`.
 """
 
 import collections
 import contextlib
 import threading
 
-# Lookups by a request, those that are not in the backend either, and requests
-# to the backend.
+#: Values that were read through the cache.
 LOOKUPS = 'lookups'
+#: Lookups of values that the cache did not have.
 MISSES = 'misses'
+#: Requests to the cache server.
 ROUND_TRIPS = 'round_trips'
 
 #: Gauges, which are not summed: sizes of an in-process cache.

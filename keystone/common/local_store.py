@@ -33,7 +33,7 @@ class LocalStore:
         self._most = most
         self._lifetime = lifetime
         self._clock = clock
-        after_fork.call_now_too(self._reset)
+        after_fork.call_now_and_after_fork(self._reset)
 
     def _reset(self) -> None:
         self._lock = threading.Lock()

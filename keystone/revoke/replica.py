@@ -62,7 +62,7 @@ class EventReplica:
         self._stamp = stamp
         self._clock = clock
         self._written = 0
-        after_fork.call_now_too(self._forget)
+        after_fork.call_now_and_after_fork(self._forget)
 
     def _forget(self):
         #: decides whether the table is loaded

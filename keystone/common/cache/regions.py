@@ -69,7 +69,7 @@ class Ids:
 
     def __init__(self, region: dogpile_region.CacheRegion) -> None:
         self._region = region
-        after_fork.call_now_too(self._forget)
+        after_fork.call_now_and_after_fork(self._forget)
 
     def _forget(self) -> None:
         self._lock = threading.Lock()

@@ -36,7 +36,7 @@ REDIS = frozenset(
 # the process.
 _BACKENDS = MEMCACHED | REDIS | {'oslo_cache.etcd3gw', 'oslo_cache.mongo'}
 
-#: Random bytes of an id, as in unpatched releases.
+#: Random bytes of an id, as in earlier releases.
 RANDOM = 10
 
 _tags = threading.local()

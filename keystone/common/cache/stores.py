@@ -57,7 +57,7 @@ class Store:
         self._backend = backend
         self._is_of_bytes = isinstance(backend, api.BytesBackend)
         self._ask = circuit_breaker.CircuitBreaker().call
-        after_fork.call_now_too(self._reset)
+        after_fork.call_now_and_after_fork(self._reset)
 
     def _reset(self) -> None:
         self._lock = threading.RLock()

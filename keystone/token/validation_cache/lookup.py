@@ -74,7 +74,7 @@ class Lookup:
     """
 
     def __init__(self) -> None:
-        after_fork.call_now_too(self._forget)
+        after_fork.call_now_and_after_fork(self._forget)
 
     def _forget(self) -> None:
         #: Counters ``hit``, ``shared_hit``, ``made``, and by reason ``miss``

@@ -19,10 +19,10 @@ class RegionIdTests(unit.BaseTestCase):
         self.manager = core.RegionInvalidationManager(ids, name)
         self.other = core.RegionInvalidationManager(ids, f'{name} too')
 
-    def test_ids_have_no_note_by_default(self):
+    def test_ids_have_no_tag_by_default(self):
         self.assertEqual(b'', shared.tag_of(self.manager.region_id))
 
-    def test_note_is_read_with_the_next_id(self):
+    def test_tag_is_read_with_the_next_id(self):
         first = self.manager.region_id
         shared.put_tag(self.manager, b'42')
 
@@ -37,7 +37,7 @@ class RegionIdTests(unit.BaseTestCase):
         ids = {self.manager.invalidate_region() for _ in range(9)}
         self.assertEqual(9, len(ids))
 
-    def test_other_threads_append_no_note(self):
+    def test_other_threads_append_no_tag(self):
         shared.put_tag(self.manager, b'42')
 
         thread = threading.Thread(target=self.manager.invalidate_region)

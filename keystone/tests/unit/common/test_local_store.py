@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-import os
-
 from keystone.common import local_store
 from keystone.tests import unit
+from keystone.tests.unit.common import test_after_fork
 
 
 class LocalStoreTests(unit.BaseTestCase):
@@ -58,13 +57,6 @@ class LocalStoreTests(unit.BaseTestCase):
     def test_forked_process(self):
         self.store.put('a', 1)
         with self.store._lock:
-            reader, writer = os.pipe()
-            child = os.fork()
-            if not child:
-                os.write(writer, b'%d' % len(self.store))
-                os._exit(0)
-            os.close(writer)
-            with open(reader, 'rb') as result:
-                self.assertEqual(b'0', result.read())
-            os.waitpid(child, 0)
+            size = test_after_fork.in_forked_process(lambda: len(self.store))
+        self.assertEqual('0', size)
         self.assertEqual(1, self.store.get('a'))
