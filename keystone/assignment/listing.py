@@ -19,19 +19,19 @@ _GONE = (
 )
 
 
-def without_missing(name):
+def without_missing(add_names):
     """Decorate the method that adds names to a list of grants.
 
     It is called with one grant at a time; those on missing objects are left
     out.
     """
 
-    @functools.wraps(name)
+    @functools.wraps(add_names)
     def wrapper(self, grants):
         found = []
         for grant in grants:
             try:
-                found.extend(name(self, [grant]))
+                found.extend(add_names(self, [grant]))
             except _GONE as error:
                 LOG.warning('Skipping a listed role assignment: %s', error)
         return found
