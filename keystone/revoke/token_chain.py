@@ -1,24 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Selection of the chain that is revoked with a token.
+"""Revocation events for the chain that is revoked with a token.
 
 A token contains its own audit id and that of the first token of its chain, the
 root, but not that of the token it was rescoped from.
 """
 
 import keystone.conf
+from keystone.models import revoke_model
+from keystone.revoke import token_events
 
 CONF = keystone.conf.CONF
 
 
-def revoked_root(token):
-    """Find the root of the chain that is revoked with a token.
+def events(token):
+    """Create the events that revoke the chain of a token.
 
     :param token: a TokenModel
-    :returns: audit id of the token itself, if it is the root of its chain;
-        None if it was rescoped, since no token has it as its root; with
-        ``[revoke] whole_chain``, the root of its chain in either case
+    :returns: list of RevokeEvent; empty if the token was rescoped, since no
+        token has it as its root, unless ``[revoke] whole_chain`` is enabled
     """
-    if token.parent_audit_id:
-        return token.parent_audit_id if CONF.revoke.whole_chain else None
-    return token.audit_id
+    if not token.parent_audit_id:
+        return [token_events.of_chain(token, token.audit_id)]
+    if not CONF.revoke.whole_chain:
+        return []
+    chain = token_events.of_chain(token, token.parent_audit_id)
+    # Nodes of an earlier release do not match the root with its own chain.
+    root = revoke_model.RevokeEvent(
+        audit_id=token.parent_audit_id, issued_before=chain.issued_before
+    )
+    return [root, chain]

@@ -42,7 +42,7 @@ class WholeChainTests(base.TokenTestCase):
         self.delete_token(self.middle)
         self.assertEqual([(self.middle.audit_id, None)], self.events())
         self.delete_token(self.root)
-        # Unpatched nodes do not take the root for a token of its chain.
+        # Nodes of an earlier release do not match the root with its chain.
         self.assertCountEqual(
             [
                 (self.middle.audit_id, None),
@@ -67,6 +67,15 @@ class WholeChainTests(base.TokenTestCase):
         for token in (self.middle, self.root, self.leaf, self.sibling):
             self.assertRevoked(token)
         self.assertValid(again)
+        # Nodes of an earlier release do not match the root with its chain.
+        self.assertCountEqual(
+            [
+                (self.middle.audit_id, None),
+                (self.root.audit_id, None),
+                (None, self.root.audit_id),
+            ],
+            self.events(),
+        )
 
     def test_with_it_the_root_takes_its_chain_as_before(self):
         self.config_fixture.config(group='revoke', whole_chain=True)
