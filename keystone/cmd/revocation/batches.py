@@ -11,7 +11,7 @@ import time
 from keystone.revoke.backends import prune
 
 #: Reasons to stop.
-COMPLETE = 'no expired events left'
+COMPLETE = 'no unlocked expired events left'
 MAX_ROWS = 'maximum number of events reached'
 MAX_TIME = 'maximum time reached'
 INTERRUPTED = 'interrupted'
@@ -26,7 +26,7 @@ _LONGEST_PAUSE = 2
 
 @dataclasses.dataclass
 class Batches:
-    """Deletes expired events until a limit is reached or none are left.
+    """Deletes unlocked expired events until a limit or the end is reached.
 
     Iterating deletes one batch at a time and yields each
     :class:`~keystone.revoke.backends.prune.Batch`.

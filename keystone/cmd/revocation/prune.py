@@ -69,7 +69,7 @@ class RevocationPrune(command.Command):
         parser.add_argument(
             '--until-complete',
             action='store_true',
-            help='Run until no expired events are left.',
+            help='Run until no unlocked expired events are left.',
         )
         parser.add_argument(
             '--dry-run',

@@ -72,9 +72,9 @@ class RevocationStatus(command.Status):
         found = self.read(_count, driver)
         if plugin:
             return self._judge(found, *limits)
-        most = found['most_in_memory']
         # A worker does not load more than the limit either.
-        if not options.no_load and not 0 < most < found['live']:
+        loads = found['live'] <= found['most_in_memory']
+        if loads and not options.no_load:
             found.update(self.read(_load, driver))
         self._write(self.text(options, found), options.output)
         return 0
@@ -116,7 +116,7 @@ class RevocationStatus(command.Status):
         )
         yield (
             'most_events_in_memory',
-            'Maximum number of live events kept by workers; 0 for no limit.',
+            'Maximum number of live events kept by workers; 0 for none.',
             [({}, figures['most_in_memory'])],
         )
         for name in ('oldest', 'newest'):
@@ -189,7 +189,7 @@ def _count(driver):
     :returns: dict with the numbers of ``live``, ``expired`` and all events
         (``total``) and of those of the ``last_hour``, ``oldest`` and
         ``newest``, naive UTC datetimes or None, and ``most_in_memory``, the
-        maximum number of live events kept by workers; 0 for no limit
+        maximum number of live events kept by workers; 0 for none
     """
     cutoff = base.revoked_before_cutoff_time()
     live = driver.count_events(cutoff, command.LAST)

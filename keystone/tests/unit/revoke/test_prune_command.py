@@ -23,7 +23,7 @@ class RevocationPruneTests(command_base.CommandTestCase):
 
         self.assertEqual(0, code)
         self.assertIn('Deleted 0 events', out)
-        self.assertIn('Stopped: no expired events left.', out)
+        self.assertIn('Stopped: no unlocked expired events left.', out)
         self.assertEqual('', err)
         self.assertEqual((0, 3), self.left())
 
@@ -46,7 +46,7 @@ class RevocationPruneTests(command_base.CommandTestCase):
 
         self.assertEqual(1, code)
         self.assertIn('Deleted 17 events', out)
-        self.assertIn('Stopped: no expired events left.', out)
+        self.assertIn('Stopped: no unlocked expired events left.', out)
         self.assertEqual((0, 3), self.left())
 
     def test_max_rows(self):

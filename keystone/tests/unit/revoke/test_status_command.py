@@ -70,6 +70,13 @@ class RevocationStatusTests(command_base.CommandTestCase):
             set(found),
         )
 
+    def test_more_events_than_a_worker_keeps(self):
+        for most in (0, 89):
+            self.config(group='revoke', max_events_in_memory=most)
+            found = json.loads(self.status('--format', 'json'))
+            self.assertEqual(most, found['most_in_memory'])
+            self.assertNotIn('load_bytes', found)
+
     def test_table(self):
         for words in ((), ('--format', 'table')):
             rows = [
