@@ -98,10 +98,7 @@ def named(event):
     values = dict(zip(_COLUMNS, _values_of(event)))
     if values['expires_at'] is not None:
         values['expires_at'] = _whole_seconds(values['expires_at'])
-        # Unpatched, RevokeEvent moves the domain; rows have no such column.
-        values['domain_scope_id'] = values.pop('domain_id') or getattr(
-            event, 'domain_scope_id', None
-        )
+        values['domain_scope_id'] = values.pop('domain_id')
     return {
         name: values[name]
         for name in CANDIDATES

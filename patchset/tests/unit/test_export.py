@@ -224,11 +224,7 @@ class SecurityTestCase(base.RepositoryTestCase):
 
     def test_notes_with_a_security_section(self):
         self.assertEqual(
-            [
-                'revoke-match-every-attribute',
-                'request-local-cache',
-                'auth-context-per-request',
-            ],
+            ['request-local-cache', 'auth-context-per-request'],
             self.security(),
         )
         note = next(
@@ -238,21 +234,13 @@ class SecurityTestCase(base.RepositoryTestCase):
             if name.startswith('releasenotes/notes/bug-auth-context')
         )
         self.substitute(note, '^security:', 'fixes:')
-        self.assertEqual(
-            ['revoke-match-every-attribute', 'request-local-cache'],
-            self.security(),
-        )
+        self.assertEqual(['request-local-cache'], self.security())
 
     def test_table(self):
         found = export.security_by_topic(self.root)
         self.assertEqual(
-            [
-                'auth-context-per-request',
-                'request-local-cache',
-                'revoke-match-every-attribute',
-            ],
-            [*found],
+            ['auth-context-per-request', 'request-local-cache'], [*found]
         )
-        subject, releases = found['revoke-match-every-attribute']
+        subject, releases = found['request-local-cache']
         self.assertEqual([self.pin.release], releases)
         self.assertIn(subject, [topic.subject for topic in self.topics()])

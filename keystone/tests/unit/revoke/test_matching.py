@@ -174,15 +174,12 @@ class MatchingTests(unit.BaseTestCase):
     def test_names_of_a_domain_scope_event(self):
         self.assertEqual(
             {'domain_scope_id': 'd', 'expires_at': EXPIRES},
-            dict(
-                revoke_matching.named(event(domain_id='d', expires_at=EXPIRES))
-            ),
+            revoke_matching.named(event(domain_id='d', expires_at=EXPIRES)),
         )
 
     def test_names_of_a_domain_event(self):
         self.assertEqual(
-            {'domain_id': 'd'},
-            dict(revoke_matching.named(event(domain_id='d'))),
+            {'domain_id': 'd'}, revoke_matching.named(event(domain_id='d'))
         )
 
     def test_all_columns_of_the_table_have_a_meaning(self):
