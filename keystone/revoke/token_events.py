@@ -23,8 +23,8 @@ def _whole_seconds_up(text):
 
 
 def _issued_before(token):
-    # A rescoped token keeps its expiry, so no token of the chain can be issued
-    # later, on any node and by any clock.
+    # A token can only be rescoped before its expiry, so none that is rescoped
+    # from it can be issued later, on any node and by any clock.
     return max(
         timeutils.utcnow().replace(microsecond=0),
         _whole_seconds_up(token.issued_at),
