@@ -87,6 +87,14 @@ class ExpiredTokenTests(base.TokenTestCase):
         self.delete_token(self.expired, http.client.NOT_FOUND)
         self.assertEqual([], PROVIDERS.revoke_api.list_events())
 
+    def test_with_a_negative_window(self):
+        self.config_fixture.config(group='token', allow_expired_window=-3600)
+        token = self.issue(self.expiry(10))
+
+        self.delete_token(token, http.client.NO_CONTENT)
+
+        self.assertRevoked(token)
+
     def test_by_somebody_else(self):
         user = unit.create_user(
             PROVIDERS.identity_api, domain_id=self.domain['id']
