@@ -20,13 +20,17 @@ def events(token):
     :returns: list of RevokeEvent; empty if the token was rescoped, since no
         token has it as its root, unless ``[revoke] whole_chain`` is enabled
     """
-    if not token.parent_audit_id:
-        return [token_events.of_chain(token, token.audit_id)]
+    chain = token_events.of_chain(token)
+    root = token.parent_audit_id
+    if not root:
+        return [chain]
     if not CONF.revoke.whole_chain:
         return []
-    chain = token_events.of_chain(token, token.parent_audit_id)
+    chain.audit_chain_id = root
     # Nodes of an earlier release do not match the root with its own chain.
-    root = revoke_model.RevokeEvent(
-        audit_id=token.parent_audit_id, issued_before=chain.issued_before
-    )
-    return [root, chain]
+    return [
+        revoke_model.RevokeEvent(
+            audit_id=root, issued_before=chain.issued_before
+        ),
+        chain,
+    ]

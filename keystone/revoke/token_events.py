@@ -43,13 +43,12 @@ def of_token(token):
     )
 
 
-def of_chain(token, root):
-    """Create the event that revokes the tokens of a chain.
+def of_chain(token):
+    """Create the event that revokes the tokens rescoped from a token.
 
-    :param token: a TokenModel of the chain
-    :param root: audit id of the token that the others were rescoped from
-    :returns: a RevokeEvent that names the chain
+    :param token: a TokenModel
+    :returns: a RevokeEvent that names the chain of which it is the root
     """
     return revoke_model.RevokeEvent(
-        audit_chain_id=root, issued_before=_issued_before(token)
+        audit_chain_id=token.audit_id, issued_before=_issued_before(token)
     )

@@ -105,9 +105,9 @@ class IssuedBeforeTests(unit.BaseTestCase):
         token.expires_at = expires_at
         with freezegun.freeze_time('2026-01-01T12:00:00.700000'):
             of_token = token_events.of_token(token)
-            of_chain = token_events.of_chain(token, 'root')
+            of_chain = token_events.of_chain(token)
         self.assertEqual(('a', None), (of_token.audit_id, of_chain.audit_id))
-        self.assertEqual('root', of_chain.audit_chain_id)
+        self.assertEqual('a', of_chain.audit_chain_id)
         for event in (of_token, of_chain):
             self.assertEqual(expected, str(event.issued_before))
             self.assertEqual('2026-01-01 12:00:00', str(event.revoked_at))
