@@ -48,10 +48,6 @@ _HELD = 100
 
 _OF_SERVERS = stores.MemcachedStore, stores.RedisStore
 
-# Regions that other releases need to be invalidated along with a region: they
-# cache in the token region whether a token is revoked.
-_ALONG = {'revoke': ('tokens',)}
-
 
 class Manager:
     """The id of one region, replacing upstream's manager.
@@ -74,15 +70,9 @@ class Manager:
 
     def invalidate_region(self) -> bytes:
         """Give the region a new id, and return it."""
-        region_id = self._invalidate(self.name, shared.next_tag(self))
-        for name in _ALONG.get(self.name, ()):
-            self._invalidate(name)
-        return region_id
-
-    def _invalidate(self, name: str, note: bytes = b'') -> bytes:
-        if name in regions.OF_STOCK:
-            return self.ids.write_keeping_base(name)
-        return self.ids.write(name, note)
+        if self.name in regions.OF_STOCK:
+            return self.ids.write_keeping_base(self.name)
+        return self.ids.write(self.name, shared.next_tag(self))
 
 
 class Proxy(proxy.ProxyBackend):

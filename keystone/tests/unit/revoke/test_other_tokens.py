@@ -2,6 +2,7 @@
 
 from keystone.common import provider_api
 from keystone.tests.unit.revoke import base
+from keystone.token import provider
 
 PROVIDERS = provider_api.ProviderAPIs
 
@@ -32,7 +33,7 @@ class OtherTokensTests(base.TokenTestCase):
         self.assertRevoked(child)
         self.assertRevoked(root)
 
-    def test_cached_children_live_on_if_the_chain_is_not_revoked(self):
+    def test_children_stay_valid_if_the_chain_is_not_revoked(self):
         root, child = self.issue_chain()
         self.assertValid(child)
 
@@ -40,3 +41,14 @@ class OtherTokensTests(base.TokenTestCase):
 
         self.assertValid(child)
         self.assertRevoked(root)
+
+    def test_region_of_earlier_releases(self):
+        """Their nodes cache there that a token is not revoked."""
+        manager = provider.TOKENS_REGION.region_invalidator._region_manager
+        for revoke_chain in (True, False):
+            token = self.issue()
+            before = manager.region_id
+
+            self.provider.revoke_token(token.id, revoke_chain)
+
+            self.assertNotEqual(before, manager.region_id)
