@@ -57,11 +57,11 @@ sync_overlap = cfg.IntOpt(
         """
 Time (in seconds) during which worker processes look for revocation events that
 were committed after events with a higher id. It must exceed the duration of
-the longest transaction that records an event. Clock differences do not matter.
-An event committed later than this may be found only after `[revoke]
-sync_interval`, and the tokens that it revokes may be accepted until then.
-Higher values make each query slightly more expensive. This has no effect if
-`[revoke] max_events_in_memory` is 0.
+the longest transaction that records an event. The clocks of the hosts may
+differ by up to an hour. An event committed later than this may be found only
+after `[revoke] sync_interval`, and the tokens that it revokes may be accepted
+until then. Higher values make each query slightly more expensive. This has no
+effect if `[revoke] max_events_in_memory` is 0.
 """
     ),
 )

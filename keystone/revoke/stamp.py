@@ -4,8 +4,8 @@
 
 Each revocation changes the id of the ``revoke`` cache region after its commit.
 This id is the stamp: while it is unchanged, nothing was revoked through
-Keystone, patched or not. The id also contains the id of the written row, for
-which the reader of a new stamp can look.
+Keystone, nodes of an earlier release included. The id also contains the id of
+the written row, for which the reader of a new stamp can look.
 """
 
 import calendar
@@ -67,7 +67,7 @@ class SharedStamp:
         try:
             row_id, seconds = map(int, shared.tag_of(stamp).split(b':'))
         except (ValueError, OverflowError):
-            # Written by an unpatched Keystone, or by a reader on a miss.
+            # Written by an earlier release, or by a reader on a miss.
             return None
         return Row(row_id, _EPOCH + datetime.timedelta(seconds=seconds))
 

@@ -208,7 +208,7 @@ class TableCopy:
 
         Deleted rows, which are not known as such, would hide late ones.
         """
-        # Unpatched nodes delete rows of this age.
+        # Nodes of an earlier release delete rows of this age.
         kept = datetime.timedelta(
             seconds=CONF.token.expiration + CONF.revoke.expiration_buffer
         )

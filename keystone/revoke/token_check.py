@@ -42,7 +42,11 @@ class TokenCheck:
         if events is not None:
             return events.is_revoked(token)
         counters.count(table_copy.CACHE, 'queried')
-        return revoke_model.is_revoked(driver.list_events(token=token), token)
+        if isinstance(driver, incremental.IncrementalRead):
+            matching = driver.read_matching(token)
+        else:
+            matching = driver.list_events(token=token)
+        return revoke_model.is_revoked(matching, token)
 
     def written(self, driver, row_id, event):
         """Record a committed event, before the region id is changed.

@@ -71,7 +71,7 @@ class FailureTests(replica_base.ReplicaTestCase):
         self.assertFailsAtOnce(events)
 
     def test_fails_at_once_if_the_new_stamp_names_no_row(self):
-        # An unpatched Keystone has written it, or it was lost.
+        # A node of an earlier release has written it, or it was lost.
         events = self.replica()
         self.assertValid(events, user_id='a')
         self.write(user_id='a')

@@ -183,7 +183,7 @@ class LateRowTests(replica_base.ReplicaTestCase):
         self.assertRevoked(events, user_id='late', issued_at=issued_at)
         self.assertRevoked(events, user_id='meanwhile', issued_at=issued_at)
 
-    def test_late_row_while_an_unpatched_node_deletes_old_rows(self):
+    def test_late_row_while_an_earlier_release_deletes_old_rows(self):
         for number in range(3):
             self.write(seconds=-5410 - 500 * number, user_id='old')
         self.write(user_id='new')

@@ -74,14 +74,14 @@ class TokenCheckTests(base.TokenTestCase):
         self.manager.revoke_by_user(self.values['user_id'])
         self.assertUserRevoked()
 
-    def test_no_events_in_memory_takes_the_path_of_the_driver(self):
+    def test_no_events_in_memory_takes_the_indexed_query(self):
         self.config_fixture.config(group='revoke', max_events_in_memory=0)
-        self.useFixture(
-            fixtures.MonkeyPatch(
-                'keystone.revoke.backends.incremental.SQLRead.read_events',
-                self.no_list,
+        for name in ('read_events', 'list_events'):
+            self.useFixture(
+                fixtures.MonkeyPatch(
+                    f'keystone.revoke.backends.sql.Revoke.{name}', self.no_list
+                )
             )
-        )
         self.manager.check_token(self.values)
         self.manager.revoke_by_user(self.values['user_id'])
         self.assertUserRevoked()
@@ -191,7 +191,7 @@ class SharedStampTests(base.TokenTestCase):
 
         self.assertEqual([before.id + 1], [row.id for row in rows])
 
-    def test_stamp_of_an_unpatched_keystone_tells_no_row(self):
+    def test_stamp_of_an_earlier_release_tells_no_row(self):
         PROVIDERS.revoke_api.revoke_by_user('a')
         before = self.stamp.read()
         stock = cache.RegionInvalidationManager(
