@@ -123,8 +123,5 @@ def _look(path):
 
 
 def _look_into(path):
-    found = [_look(path)]
-    if os.path.isdir(path):
-        for name in os.listdir(path):
-            found.append(_look(os.path.join(path, name)))
-    return found
+    names = os.listdir(path) if os.path.isdir(path) else ()
+    return [_look(path), *(_look(os.path.join(path, one)) for one in names)]

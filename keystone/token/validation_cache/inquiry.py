@@ -29,43 +29,22 @@ _ACTIONS = {'GET': 'identity:validate_token', 'HEAD': 'identity:check_token'}
 
 # Read besides the tokens: used for access rules, routing and host checks.
 _KEYED = (
-    'REQUEST_METHOD',
-    'QUERY_STRING',
-    'HTTP_OPENSTACK_IDENTITY_ACCESS_RULES',
-    'HTTP_HOST',
-    'HTTP_FORWARDED',
-    'HTTP_X_FORWARDED_HOST',
-    'HTTP_X_FORWARDED_PORT',
-    'HTTP_X_FORWARDED_PREFIX',
-    'HTTP_X_FORWARDED_PROTO',
-    'SCRIPT_NAME',
-    'SERVER_NAME',
-    'SERVER_PORT',
-    'SERVER_PROTOCOL',
-    'wsgi.url_scheme',
-)
+    'REQUEST_METHOD', 'QUERY_STRING', 'HTTP_OPENSTACK_IDENTITY_ACCESS_RULES',
+    'HTTP_HOST', 'HTTP_FORWARDED', 'HTTP_X_FORWARDED_HOST',
+    'HTTP_X_FORWARDED_PORT', 'HTTP_X_FORWARDED_PREFIX',
+    'HTTP_X_FORWARDED_PROTO', 'SCRIPT_NAME', 'SERVER_NAME', 'SERVER_PORT',
+    'SERVER_PROTOCOL', 'wsgi.url_scheme',
+)  # fmt: skip
 
 # Headers that do not affect the response to a validation. They are only read
 # for errors, logging and transport, or not at all.
 _IGNORED = (
-    'HTTP_ACCEPT',
-    'HTTP_ACCEPT_ENCODING',
-    'HTTP_ACCEPT_LANGUAGE',
-    'HTTP_CACHE_CONTROL',
-    'HTTP_CONNECTION',
-    'HTTP_CONTENT_LENGTH',
-    'HTTP_CONTENT_TYPE',
-    'HTTP_KEEP_ALIVE',
-    'HTTP_PRAGMA',
-    'HTTP_TRACEPARENT',
-    'HTTP_TRACESTATE',
-    'HTTP_USER_AGENT',
-    'HTTP_VIA',
-    'HTTP_X_FORWARDED_FOR',
-    'HTTP_X_OPENSTACK_REQUEST_ID',
-    'HTTP_X_REAL_IP',
-    'HTTP_X_REQUEST_ID',
-)
+    'HTTP_ACCEPT', 'HTTP_ACCEPT_ENCODING', 'HTTP_ACCEPT_LANGUAGE',
+    'HTTP_CACHE_CONTROL', 'HTTP_CONNECTION', 'HTTP_CONTENT_LENGTH',
+    'HTTP_CONTENT_TYPE', 'HTTP_KEEP_ALIVE', 'HTTP_PRAGMA', 'HTTP_TRACEPARENT',
+    'HTTP_TRACESTATE', 'HTTP_USER_AGENT', 'HTTP_VIA', 'HTTP_X_FORWARDED_FOR',
+    'HTTP_X_OPENSTACK_REQUEST_ID', 'HTTP_X_REAL_IP', 'HTTP_X_REQUEST_ID',
+)  # fmt: skip
 
 _TOKENS = ('HTTP_X_AUTH_TOKEN', 'HTTP_X_SUBJECT_TOKEN')
 _KNOWN = frozenset((*_TOKENS, *_KEYED, *_IGNORED))

@@ -168,16 +168,9 @@ def make(
         token.id = token_id
     expires = datetime.datetime.fromisoformat(token.expires_at)
     record = Record(
-        trace.facts,
-        trace.fingerprints,
-        now,
-        min(trace.until, expires.timestamp()),
-        head,
-        tail,
-        revocation,
-        model,
-        catalog.digest if catalog else None,
-        token.project_id,
+        trace.facts, trace.fingerprints, now,
+        min(trace.until, expires.timestamp()), head, tail, revocation, model,
+        catalog.digest if catalog else None, token.project_id,
         (token.user_id, token.user['domain_id']),
-    )
+    )  # fmt: skip
     return record, catalog
