@@ -8,16 +8,20 @@ during failures. A failure is one with which revoked or disabled entities are
 accepted even while all services work.
 """
 
+from collections.abc import Iterator
 import contextlib
 import functools
 import secrets
 
+from dogpile.cache import region as dogpile_region
 from oslo_cache import core as oslo_cache
 from oslo_config import cfg
 from oslo_upgradecheck import upgradecheck
 
 from keystone.cmd.fernet_keys import status as fernet_status
 from keystone.common.cache import shared
+from keystone.common import circuit_breaker
+from keystone.common import memcached_servers
 from keystone.common import provider_api
 import keystone.conf
 from keystone.revoke.backends import incremental
@@ -29,22 +33,15 @@ FAILURE = upgradecheck.Code.FAILURE
 WARNING = upgradecheck.Code.WARNING
 SUCCESS = upgradecheck.Code.SUCCESS
 
-# Does not store values.
+# Backends that store nothing, and apply the same lease time to all values.
 _NULL = 'dogpile.cache.null'
-
-# Applies the same lease time to all values.
 _ETCD = 'oslo_cache.etcd3gw'
 
 # Sections whose values affect authorization or the body of a token.
 _SECTIONS = (
-    'application_credential',
-    'catalog',
-    'credential',
-    'identity',
-    'resource',
-    'role',
-    'token',
-)
+    'application_credential', 'catalog', 'credential', 'identity', 'resource',
+    'role', 'token',
+)  # fmt: skip
 
 # Seconds.
 _LONGEST_LIFETIME = 3600
@@ -91,12 +88,16 @@ def check(fine):
     return decorate
 
 
+def _region() -> dogpile_region.CacheRegion:
+    region = oslo_cache.create_region()
+    return oslo_cache.configure_cache_region(CONF, region)
+
+
 @functools.cache
 def _keeps() -> bool:
     """Whether the cache returns a value just stored; checked once."""
-    region = oslo_cache.create_region()
     try:
-        oslo_cache.configure_cache_region(CONF, region)
+        region = _region()
         key = f'keystone-status-{secrets.token_hex(16)}'
         region.set(key, key)
         found = region.get(key)
@@ -105,6 +106,17 @@ def _keeps() -> bool:
         # The error message may contain credentials.
         return False
     return found == key
+
+
+def _unreachable_servers() -> Iterator[str]:
+    """The addresses of memcached servers that do not respond."""
+    backend = _region().actual_backend
+    if memcached_servers.can_connect(backend):
+        for address, server in memcached_servers.connect(backend).items():
+            try:
+                server.run('get_many', ['keystone-status'])
+            except circuit_breaker.Unavailable:
+                yield address
 
 
 @check('Processes share a working cache.')
@@ -140,6 +152,12 @@ def shared_cache():
             'configured servers are correct and reachable. Invalidations by '
             'this node do not reach other nodes, which accept disabled '
             'entities until their cached values expire.',
+        )
+    elif unreachable := list(_unreachable_servers()):
+        yield (
+            WARNING,
+            f'Unreachable cache servers: {", ".join(unreachable)}. Until they '
+            'return, each change invalidates all cached values of its kind.',
         )
 
 

@@ -78,6 +78,14 @@ class SettingsTests(base.StatusTestCase):
         self.memcached.stop()
         self.assertBroken(self.check(revoke={'sync_interval': 23}))
 
+    def test_one_server_of_several_that_is_gone(self):
+        other = self.useFixture(memcached_server.MemcachedServer())
+        other.stop()
+        servers = f'{self.memcached.address},{other.address}'
+        results = self.check(cache={'memcache_servers': servers})
+        self.assertFound(results, CACHE, WARNING, f': {other.address}.')
+        self.assertFine(results, EVENTS, ANSWERS)
+
     def test_server_that_takes_nothing(self):
         self.memcached.takes = False
         self.assertBroken(self.check(revoke={'sync_interval': 23}))
