@@ -39,8 +39,13 @@ _ETCD = 'oslo_cache.etcd3gw'
 
 # Sections whose values affect authorization or the body of a token.
 _SECTIONS = (
-    'application_credential', 'catalog', 'credential', 'identity', 'resource',
-    'role', 'token',
+    'application_credential', 'catalog', 'credential', 'federation',
+    'identity', 'resource', 'role', 'token',
+)  # fmt: skip
+
+# Those whose values nearly all validations read: none is kept without them.
+_OF_VALIDATIONS = (
+    'catalog', 'federation', 'identity', 'resource', 'role', 'token',
 )  # fmt: skip
 
 # Seconds.
@@ -50,26 +55,20 @@ _SHORTEST_OVERLAP = 10
 
 # (section, option, effect of disabling it)
 _SWITCHES = (
-    (
-        'catalog',
-        'in_process_size',
-        'the catalog of each user and project is read from the database',
-    ),
-    (
-        'revoke',
-        'max_events_in_memory',
-        'each validation reads revocation events from the database, which '
-        'takes longer the more there are',
-    ),
+    ('catalog', 'in_process_size',
+     'the catalog of each user and project is read from the database'),
+    ('revoke', 'max_events_in_memory',
+     'each validation reads revocation events from the database, which takes '
+     'longer the more there are'),
     ('token', 'validation_cache_size', 'each validation is fully computed'),
-)
+)  # fmt: skip
 
 
 def check(fine):
     """Decorate a function that yields findings, to make a check of it.
 
-    A finding is a :class:`upgradecheck.Code` and a sentence. The result has
-    the worst of the codes.
+    A finding is a :class:`upgradecheck.Code` and a sentence, or the sentence
+    of a warning. The result has the worst of the codes.
 
     :param fine: sentence to use if there are no findings
     """
@@ -77,7 +76,10 @@ def check(fine):
     def decorate(find):
         @functools.wraps(find)
         def checked(_commands):
-            found = list(find()) or [(SUCCESS, fine)]
+            found = [
+                (WARNING, one) if isinstance(one, str) else one
+                for one in find()
+            ] or [(SUCCESS, fine)]
             return upgradecheck.Result(
                 max(code for code, _ in found),
                 ' '.join(text for _, text in found),
@@ -124,26 +126,23 @@ def shared_cache():
     backend = CONF.cache.backend
     if not CONF.cache.enabled or backend == _NULL:
         yield (
-            WARNING,
             'Nothing is cached: each request is fully processed and queries '
             'the database for revocation events. Set [cache] enabled, '
-            'backend and the servers.',
+            'backend and the servers.'
         )
         return
     if not shared.is_shared():
         yield (
-            WARNING,
             f'[cache] backend is {backend}, which is not known to be shared '
             'between processes. Users, projects and grants that one process '
             'disables or removes are accepted by other processes until their '
-            'cached values expire. Validation results are not kept.',
+            'cached values expire. Validation results are not kept.'
         )
         return
     if backend == _ETCD:
         yield (
-            WARNING,
             f'{_ETCD} expires the ids of cache regions, which invalidates all '
-            'cached values. Use memcached, Redis or Valkey.',
+            'cached values. Use memcached, Redis or Valkey.'
         )
     if not _keeps():
         yield (
@@ -155,10 +154,17 @@ def shared_cache():
         )
     elif unreachable := list(_unreachable_servers()):
         yield (
-            WARNING,
             f'Unreachable cache servers: {", ".join(unreachable)}. Until they '
-            'return, each change invalidates all cached values of its kind.',
+            'return, each change invalidates all cached values of its kind.'
         )
+
+
+def _lifetime(section: str) -> tuple[int, str]:
+    """Seconds for which values are cached, and the option that applies."""
+    own = getattr(CONF[section], 'cache_time', None)
+    if own is None:
+        return CONF.cache.expiration_time, '[cache] expiration_time'
+    return own, f'[{section}] cache_time'
 
 
 @check('Cached values expire within an hour.')
@@ -168,30 +174,20 @@ def lifetimes():
     off = [name for name in _SECTIONS if not CONF[name].caching]
     if off:
         yield (
-            WARNING,
             f'[{"], [".join(off)}] caching is off: these values are read '
-            'from the database for each request.',
+            'from the database for each request.'
         )
-    times = set()
-    for section in _SECTIONS:
-        # Tokens are not cached: they depend on the lifetimes of other values.
-        if section in off or section == 'token':
-            continue
-        own = CONF[section].cache_time
-        if own is None:
-            times.add((CONF.cache.expiration_time, '[cache] expiration_time'))
-        else:
-            times.add((own, f'[{section}] cache_time'))
-    for seconds, name in sorted(times):
+    # Tokens are not cached: they depend on the lifetimes of other values.
+    sections = {*_SECTIONS} - {*off, 'token'}
+    for seconds, name in sorted(set(map(_lifetime, sections))):
         if seconds < 0 or seconds > _LONGEST_LIFETIME:
             yield (
-                WARNING,
                 f'{name} is {seconds}: if an invalidation is lost, or the '
                 'database is changed directly, the old value is used '
-                + ('forever.' if seconds < 0 else 'for that many seconds.'),
+                + ('forever.' if seconds < 0 else 'for that many seconds.')
             )
         elif seconds == 0:
-            yield WARNING, f'{name} is 0: nothing is cached.'
+            yield f'{name} is 0: nothing is cached.'
 
 
 @check('Tokens are checked against a synchronized replica.')
@@ -203,10 +199,9 @@ def revocation_events():
         PROVIDERS.revoke_api.driver, incremental.IncrementalRead
     ):
         yield (
-            WARNING,
             f'[revoke] driver {CONF.revoke.driver} does not support '
             'incremental reads: each validation queries it for the events '
-            'that may apply to the token.',
+            'that may apply to the token.'
         )
         return
     interval = CONF.revoke.sync_interval
@@ -219,29 +214,25 @@ def revocation_events():
         )
     elif shared.is_shared() and interval > _LONGEST_INTERVAL:
         yield (
-            WARNING,
             f'[revoke] sync_interval is {interval}: if the cache loses the '
             'announcement of a revocation, the token is accepted for up to '
-            'that many seconds.',
+            'that many seconds.'
         )
     if CONF.revoke.sync_overlap < _SHORTEST_OVERLAP:
         yield (
-            WARNING,
             f'[revoke] sync_overlap is {CONF.revoke.sync_overlap}: a '
             'revocation whose transaction takes longer than that many '
-            'seconds may take effect late.',
+            'seconds may take effect late.'
         )
     if not CONF.revoke.recount_interval:
         yield (
-            WARNING,
             '[revoke] recount_interval is 0: a missed revocation is never '
-            'detected, and the token is accepted until it expires.',
+            'detected, and the token is accepted until it expires.'
         )
     if not CONF.revoke.prune_interval:
         yield (
-            WARNING,
             '[revoke] prune_interval is 0: expired events accumulate unless '
-            'keystone-manage revocation_prune runs regularly.',
+            'keystone-manage revocation_prune runs regularly.'
         )
 
 
@@ -262,19 +253,18 @@ def validation_cache():
     if not CONF.token.validation_cache_size:
         # Reported by the check of disabled features.
         return
-    if not CONF.token.caching:
-        yield (
-            WARNING,
-            'Validation results are not kept: [token] caching is off.',
-        )
+    off = [f'[{s}] caching' for s in _OF_VALIDATIONS if not CONF[s].caching]
+    times = [_lifetime(one) for one in _OF_VALIDATIONS if one != 'token']
+    off += [option for seconds, option in times if seconds == 0]
+    if off:
+        yield f'Validation results are not kept: {", ".join(off)} is off or 0.'
     with contextlib.suppress(cfg.DuplicateOptError):
         # The command does not set up logging, which would register it.
         CONF.register_opt(cfg.BoolOpt('debug', default=False))
     if CONF.debug:
         yield (
-            WARNING,
             '[DEFAULT] debug is on: validation results are not reused, since '
-            'each validation is logged in full.',
+            'each validation is logged in full.'
         )
 
 
@@ -283,7 +273,7 @@ def disabled_features():
     for section, option, what in _SWITCHES:
         value = CONF[section][option]
         if not value:
-            yield (WARNING, f'[{section}] {option} is {value}: {what}.')
+            yield f'[{section}] {option} is {value}: {what}.'
 
 
 #: As in ``oslo_upgradecheck.upgradecheck.UpgradeCommands``: (name, check).

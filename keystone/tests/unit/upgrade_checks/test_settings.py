@@ -112,6 +112,10 @@ class SettingsTests(base.StatusTestCase):
             'forever', '[role] cache_time is 0',
         )  # fmt: skip
         self.assertNotIn('[resource]', results[LIFETIMES][1])
+        self.assertFound(
+            results, ANSWERS, WARNING,
+            'not kept: [catalog] caching, [role] cache_time is off or 0.',
+        )  # fmt: skip
 
     def test_revocation(self):
         results = self.check(
@@ -135,6 +139,13 @@ class SettingsTests(base.StatusTestCase):
         self.assertFound(
             results, ANSWERS, WARNING, '[token] caching is off', 'debug is on'
         )
+
+    def test_each_section_that_all_answers_need(self):
+        results = self.check(federation={'caching': False})
+        for name in (LIFETIMES, ANSWERS):
+            self.assertFound(
+                results, name, WARNING, '[federation] caching is off'
+            )
 
     def test_switches(self):
         results = self.check(
