@@ -66,11 +66,9 @@ class FernetStatus(command.Status):
             labels = {'repository': one['section']}
             values = _values(one)
             for key in one['keys']:
-                its_labels = {
-                    **labels, 'key': key['index'], 'role': key['role']
-                }  # fmt: skip
+                of_key = {**labels, 'key': key['index'], 'role': key['role']}
                 for name, words in _OF_KEYS.items():
-                    found[f'key_{name}', words].append((its_labels, key[name]))
+                    found[f'key_{name}', words].append((of_key, key[name]))
             for name, words in _OF_REPOSITORIES.items():
                 found[name, words].append((labels, values[name]))
         for (name, words), samples in found.items():
@@ -250,14 +248,11 @@ def _row(key):
     else:
         until = moment(key['until'])
     return [
-        key['index'],
-        key['role'],
-        key['name'],
+        key['index'], key['role'], key['name'],
         datetime.timedelta(seconds=round(key['age'])),
         moment(key['last_signed']),
-        until + (' (assumed)' if key['assumed'] else ''),
-        _fate(key),
-    ]
+        until + (' (assumed)' if key['assumed'] else ''), _fate(key),
+    ]  # fmt: skip
 
 
 def _fate(key):

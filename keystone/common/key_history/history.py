@@ -39,13 +39,34 @@ class History:
     ``lifetimes`` are [seconds, window, first, last, whether it is assumed];
     ``nodes`` is {name: {'heard': when it reported, 'until': when everything
     that it signed has expired}}. All times are seconds since the epoch.
+
+    :param data: dict with these attributes, or None
+    :raises ValueError: it is anything else
     """
 
     def __init__(self, data=None):
         data = data or {}
-        self.keys = data.get('keys', {})
-        self.lifetimes = data.get('lifetimes', [])
-        self.nodes = data.get('nodes', {})
+        try:
+            self.keys = {
+                name: {
+                    'seen': float(key['seen']),
+                    'last': key['last'] and float(key['last']),
+                    'primary': bool(key['primary']),
+                }
+                for name, key in data.get('keys', {}).items()
+            }
+            self.lifetimes = [
+                [*map(float, (seconds, window, first, last)), bool(assumed)]
+                for seconds, window, first, last, assumed in data.get(
+                    'lifetimes', []
+                )
+            ]
+            self.nodes = {
+                name: {**node, 'until': float(node['until'])}
+                for name, node in data.get('nodes', {}).items()
+            }
+        except (AttributeError, LookupError, TypeError) as error:
+            raise ValueError(f'not a history: {error}') from None
 
     def observe(self, names, repository, now):
         """Record the current keys.
@@ -149,7 +170,7 @@ class History:
 
 
 @contextlib.contextmanager
-def recorded(repository, wait=True):
+def recorded(repository, in_command=True):
     """Read the history of a repository, and write it back on exit.
 
     The file is locked meanwhile. A damaged file is treated as empty, so that
@@ -157,12 +178,15 @@ def recorded(repository, wait=True):
 
     :param repository: a
         :class:`~keystone.common.key_history.repository.Repository`
-    :param wait: whether to wait while another process has locked the file
+    :param in_command: False in the service: it does not wait while the file
+        is locked, nor act as the owner, which would affect all its threads
     :returns: a :class:`History`
     :raises BlockingIOError: it is locked
     :raises OSError: the history cannot be read or written
     """
     folder, owner = _place(repository)
+    if not in_command and os.geteuid() == 0 and owner.st_uid != 0:
+        raise OSError('the service runs as root, which does not own the keys')
     # Repositories may share the directory, and the directory may be
     # distributed to other nodes together with the keys.
     own = hashlib.sha256(repository.node.encode()).hexdigest()[:16]
@@ -173,7 +197,7 @@ def recorded(repository, wait=True):
             f'{path}.lock', os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600
         )
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if in_command else fcntl.LOCK_NB))
         with _acting_as(owner):
             history = _read(path)
         yield history
@@ -229,6 +253,6 @@ def _read(path):
             return History(json.load(file))
     except FileNotFoundError:
         return History()
-    except (ValueError, AttributeError, TypeError):
+    except ValueError:
         LOG.warning('Ignoring damaged Fernet key history: %s', path)
         return History()

@@ -6,10 +6,16 @@ A node encrypts its report with a key derived from its primary key, so that
 access to the cache neither reveals keys nor allows reports to be forged. A
 node that cannot decrypt the report of another node cannot validate the tokens
 of that node either.
+
+Whoever can write to the cache can still replace or delete reports, and list
+nodes that do not exist: then nodes appear to be unreadable, silent or unknown.
+Safe rotations are refused meanwhile, except for a node that was never seen,
+unless the number of nodes is configured.
 """
 
 import functools
 import json
+import math
 import re
 
 from cryptography import fernet
@@ -72,7 +78,7 @@ class Reports:
         self._region.set(
             self._key(node), cipher.encrypt(text.encode()).decode()
         )
-        nodes = {**self._nodes(), node: now}
+        nodes = {**self._nodes(now), node: now}
         for name, at in list(nodes.items()):
             if at + histories.WAITED < now:
                 del nodes[name]
@@ -106,7 +112,7 @@ class Reports:
         :returns: {name: dict of a report, or None if the report is current
             but cannot be decrypted}
         """
-        nodes = self._nodes()
+        nodes = self._nodes(now)
         nodes.pop(node, None)
         names = list(nodes)
         sealed = self._region.get_multi(
@@ -125,7 +131,7 @@ class Reports:
                 found[name] = None
         return found
 
-    def _nodes(self):
+    def _nodes(self, now=math.inf):
         """When each node last reported; this is not authenticated."""
         text = self._region.get(self._prefix, ignore_expiration=True)
         try:
@@ -133,9 +139,11 @@ class Reports:
             return {
                 name: float(at)
                 for name, at in list(found.items())[:_LONGEST_LIST]
-                if _NAME.fullmatch(name)
+                # Others would never be outdated.
+                if _NAME.fullmatch(name) and float(at) <= now + FRESH
             }
-        except (AttributeError, TypeError, ValueError):
+        except (ArithmeticError, AttributeError, RecursionError, TypeError,
+                ValueError):  # fmt: skip
             return {}
 
     def _open(self, ciphers, name, text):

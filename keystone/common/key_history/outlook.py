@@ -130,12 +130,10 @@ class Outlook:
                 continue
             theirs = set(report['keys'])
             fresh = report['at'] + nodes.FRESH > self.now
-            found[name] = _other(
-                'ready' if fresh else 'silent',
-                filter(self._is_live, mine - theirs - {staged}),
-                filter(self._is_live, theirs - mine - {report['staged']}),
-                staged in theirs,
-            )
+            missing = filter(self._is_live, mine - theirs - {staged})
+            extra = filter(self._is_live, theirs - mine - {report['staged']})
+            state = 'ready' if fresh else 'silent'
+            found[name] = _other(state, missing, extra, staged in theirs)
         for name in self.history.nodes:
             found.setdefault(name, _other('silent'))
         return found
@@ -187,17 +185,17 @@ def _other(state, missing=(), extra=(), staged=False):
     }
 
 
-def look(repository, reports=None, clock=None, wait=True):
+def look(repository, reports=None, clock=None, in_command=True):
     """Record the current keys of a repository and assess a rotation.
 
-    :param wait: whether to wait while another process has locked the records
+    :param in_command: see :func:`.history.recorded`
     :returns: an :class:`Outlook`
-    :raises BlockingIOError: they are locked
+    :raises BlockingIOError: another process has locked the records
     :raises OSError: keys or records cannot be read or written
     :raises ValueError: there are no keys
     """
     reports = reports or nodes.Reports(repository.config_group)
-    with histories.recorded(repository, wait) as history:
+    with histories.recorded(repository, in_command) as history:
         return Outlook(repository, history, reports, clock)
 
 

@@ -201,6 +201,24 @@ class NodesTests(base.KeysTestCase):
             # It was there before, and so it is waited for.
             self.assertEqual('silent', self.other(self.one)['state'], text)
 
+    def test_listed_times_that_never_get_old(self):
+        now = self.world_.now
+        for at in ('Infinity', 'NaN', 'null', f'1{"0" * 400}', now + 9e9):
+            self.world_.region.set('keystone key report fernet_tokens ab', 'x')
+            self.world_.region.set(
+                'keystone key report fernet_tokens', f'{{"ab": {at}}}'
+            )
+            # The list is written again.
+            self.world_.report()
+            told = self.told(self.one)
+            self.assertEqual((command.OK, True), (told['code'], told['safe']))
+
+    def test_a_list_that_is_nested_too_deeply(self):
+        text = '[' * 200_000
+        self.world_.region.set('keystone key report fernet_tokens', text)
+        self.world_.report()
+        self.assertTrue(self.told(self.one)['safe'])
+
     def test_the_later_moment_holds(self):
         """A node that goes on with the old key is known to."""
         self.world_.rotate(self.one, True)
@@ -220,7 +238,10 @@ class NodesTests(base.KeysTestCase):
         self.world_.rotate(self.one, True)
         self.world_.distribute()
         folder = os.path.join(self.one.path, '.history')
-        for text in ('{', '[]', None):
+        for text in (
+            '{', '[]', '{"keys": {"a": {}}}', '{"lifetimes": [[1, 2]]}',
+            '{"nodes": {"a": {"until": "b"}}}', None,
+        ):  # fmt: skip
             for name in os.listdir(folder):
                 path = os.path.join(folder, name)
                 if text is None:

@@ -4,16 +4,11 @@
 
 import os
 import stat
-import threading
 
 from keystone.cmd.fernet_keys import status
-from keystone.common.key_history import history
-from keystone.common.key_history import outlook
-from keystone.common.key_history import repository
 from keystone.common import sql
 from keystone.credential.backends import sql as credential_sql
 from keystone.credential.providers import fernet as credential_fernet
-from keystone.server.flask.request_processing.middleware import key_watch
 from keystone.tests.unit.fernet_keys import command_base
 
 GRACE = 120
@@ -117,49 +112,6 @@ class StatusTests(command_base.CommandTestCase):
         self.config_fixture.config(group='fernet_tokens', max_active_keys=2)
         ((code, _text),) = status.findings()
         self.assertEqual('WARNING', code.name)
-
-
-class LockTests(command_base.CommandTestCase):
-    """While a command holds the records."""
-
-    def setUp(self):
-        super().setUp()
-        self.repository = repository.Repository('fernet_tokens')
-        self.now = 0
-
-    def started(self, target):
-        thread = threading.Thread(target=target, daemon=True)
-        thread.start()
-        self.addCleanup(thread.join)
-        return thread
-
-    def last(self):
-        with history.recorded(self.repository) as records:
-            return max(key['last'] or 0 for key in records.keys.values())
-
-    def test_requests_do_not_wait(self):
-        watcher = key_watch.Watcher(lambda: self.now)
-        before = self.last()
-        self.clock.tick(100)
-        with history.recorded(self.repository):
-            thread = self.started(watcher.look)
-            thread.join(60)
-            self.assertFalse(thread.is_alive())
-        self.assertEqual(before, self.last())
-        self.assertEqual({}, watcher._told)
-
-        self.now += 1
-        watcher.look()
-
-        self.assertEqual(before + 100, self.last())
-
-    def test_commands_wait(self):
-        with history.recorded(self.repository):
-            thread = self.started(lambda: outlook.look(self.repository))
-            thread.join(0.1)
-            self.assertTrue(thread.is_alive())
-        thread.join(60)
-        self.assertFalse(thread.is_alive())
 
 
 class OwnerTests(command_base.CommandTestCase):

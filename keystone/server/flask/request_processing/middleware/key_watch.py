@@ -3,10 +3,13 @@
 """Record the signing keys of this node, and report differing nodes."""
 
 import functools
+import math
+import threading
 import time
 
 from oslo_log import log
 
+from keystone.common import after_fork
 from keystone.common.key_history import history
 from keystone.common.key_history import nodes
 from keystone.common.key_history import outlook
@@ -41,20 +44,25 @@ class Watcher:
 
     def __init__(self, clock=time.monotonic):
         self._clock = clock
-        self._next = None
+        self._next = -math.inf
         self._reports = functools.cache(nodes.Reports)
         self._told = {}
+        after_fork.call_now_and_after_fork(self._renew)
+
+    def _renew(self):
+        self._lock = threading.Lock()
 
     def look(self):
         """Check the keys if it is time to; raises no errors."""
         now = self._clock()
-        if self._next is not None and now < self._next:
-            return
-        self._next = now + history.INTERVAL
+        with self._lock:
+            if now < self._next:
+                return
+            self._next = now + history.INTERVAL
         for one in repository.repositories():
             try:
                 reports = self._reports(one.config_group)
-                found = outlook.look(one, reports, wait=False)
+                found = outlook.look(one, reports, in_command=False)
             except BlockingIOError:
                 # A command may hold the lock for long.
                 self._next = now + _PAUSE
