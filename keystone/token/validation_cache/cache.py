@@ -56,6 +56,9 @@ class Records(lookup.Lookup):
         :raises NotKept: the token is not cacheable
         :raises keystone.exception.Error: the token is not valid
         """
+        # Anybody can send what is no token: it neither takes a lease nor has
+        # others wait for it.
+        PROVIDERS.token_provider_api.driver.validate_token(wanted.token)
         place, mine = wanted.place, threading.Event()
         other = self._making.setdefault(place, mine)
         if other is not mine:
@@ -242,10 +245,15 @@ def remembered(fetch: Any) -> Any:
 
     @functools.wraps(fetch)
     def wrapper(self: Any, token: str, **kwargs: Any) -> Any:
-        record = _record_for(token, make=True)
-        if record is None:
-            return fetch(self, token, **kwargs)
-        return rendered(record, token)
+        # A record that is missing is not looked up again to validate it.
+        reset = _verified.set(_verified.get({}))
+        try:
+            record = _record_for(token, make=True)
+            if record is None:
+                return fetch(self, token, **kwargs)
+            return rendered(record, token)
+        finally:
+            _verified.reset(reset)
 
     return wrapper
 

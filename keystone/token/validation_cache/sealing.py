@@ -76,15 +76,16 @@ class Sealer:
     """Provides the keys that records are sealed with."""
 
     def __init__(self) -> None:
-        # The paths of directories and files, their state, and the keys.
-        self._known: tuple = ((), None, None)
+        # The paths of directories and files, their state, a digest of the
+        # token keys, and the keys.
+        self._known: tuple = ((), None, b'', None)
 
     def read(self) -> Keys | None:
         """The current keys: the same object while they are unchanged.
 
         :returns: None if the keys of the token provider are unknown
         """
-        paths, state, keys = self._known
+        paths, state, known, keys = self._known
         if _state_of(paths) == state:
             return keys
         try:
@@ -95,12 +96,13 @@ class Sealer:
             # A rotation may remove a key meanwhile.
             return None
         secret = b''.join(hashlib.sha256(one).digest() for one in found)
-        keys = None
-        if secret:
-            keys = Keys(
-                aead.AESGCM(_derive(secret, 'seal')), _derive(secret, 'names')
-            )
-        self._known = paths, state, keys
+        # Other files may have changed, such as the history of the keys.
+        if secret != known:
+            keys = None
+            if secret:
+                seal = aead.AESGCM(_derive(secret, 'seal'))
+                keys = Keys(seal, _derive(secret, 'names'))
+        self._known = paths, state, secret, keys
         return keys
 
 

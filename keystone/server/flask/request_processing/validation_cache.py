@@ -76,17 +76,15 @@ class ValidationCacheMiddleware:
     def _answer(
         self, asked: inquiry.Inquiry
     ) -> tuple[list, list[bytes]] | None:
-        wanted = asked.caller, asked.subject
-        records = cache.found(*wanted)
-        if None in records:
+        caller, subject = cache.found(asked.caller, asked.subject)
+        if caller is None or subject is None:
             request_local.begin(asked.environ)
-            records = [
-                record or cache.made(one)
-                for one, record in zip(wanted, records)
-            ]
-        if None in records:
+            caller = caller or cache.made(asked.caller)
+            # Nothing is computed for a caller who may be rejected.
+            asked.subject.is_makeable &= caller is not None
+            subject = subject or cache.made(asked.subject)
+        if caller is None or subject is None:
             return None
-        caller, subject = records
         body = asked.body(subject)
         if body is None:
             return None
@@ -120,16 +118,7 @@ class ValidationCacheMiddleware:
 
     def _ask(self, asked: inquiry.Inquiry, start_response: Any) -> Any:
         def learn(status: str, sent: list, *exc_info: Any) -> Any:
-            failure = ''
-            try:
-                self._headers.learn(
-                    asked.surroundings, status, sent, asked.token
-                )
-            except Exception as error:
-                # It must not affect the current response.
-                failure = type(error).__name__
-            if failure:
-                LOG.warning('Failed to keep headers: %s', failure)
+            self._headers.learn(asked.surroundings, status, sent, asked.token)
             return start_response(status, sent, *exc_info)
 
         asked.environ[inquiry.KEY] = asked

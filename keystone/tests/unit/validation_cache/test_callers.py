@@ -5,6 +5,7 @@ import http.client
 import fixtures
 from testtools import matchers
 
+from keystone.common.cache import stores
 from keystone.common import provider_api
 from keystone.tests import unit
 from keystone.tests.unit.ksfixtures import shared_cache
@@ -200,3 +201,53 @@ class KnownCallersTests(base.ValidationCacheTestCase):
     def test_invalid_token(self):
         self.assertIn(str(int(http.client.UNAUTHORIZED)), self.call('none'))
         self.assertEqual(0, len(self.cache._records))
+
+
+class RejectedTests(base.ValidationCacheTestCase):
+    """Requests that anybody can send cost one read of the cache."""
+
+    def setUp(self):
+        super().setUp()
+        self.subject = self.get_scoped_token()
+        self.commands = []
+        for name in ('get_many', 'add', 'replace', 'set', 'delete'):
+            self.note(name)
+
+    def note(self, name):
+        command = getattr(stores.ProcessStore, name)
+
+        def noted(store, *args):
+            self.commands.append(name)
+            return command(store, *args)
+
+        self.useFixture(
+            fixtures.MockPatchObject(stores.ProcessStore, name, noted)
+        )
+
+    def assert_rejected(self, subject, caller, **more):
+        for _ in range(2):
+            del self.commands[:]
+            status = self.ask(subject, caller, **more)[0]
+            self.assertIn(str(int(http.client.UNAUTHORIZED)), status)
+            self.assertEqual(['get_many'], self.commands)
+
+    def test_no_tokens(self):
+        self.assert_rejected('none', 'none either')
+
+    def test_subject_that_is_valid(self):
+        with self.counted(miss__unknown=4):
+            self.assert_rejected(self.subject, 'none')
+
+    def test_any_request(self):
+        self.assert_rejected(
+            None, 'none', PATH_INFO=_ANY, HTTP_X_SUBJECT_TOKEN=None
+        )
+
+    def test_subject_that_is_none(self):
+        """The caller's record is valid, and no lease is taken."""
+        self.ask('none')
+        del self.commands[:]
+
+        self.assertIn('404', self.ask('none')[0])
+
+        self.assertEqual(['get_many'], self.commands)

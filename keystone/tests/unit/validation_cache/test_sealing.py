@@ -66,6 +66,16 @@ class SealingTests(unit.TestCase):
             self.assertNotEqual(keys.names, self.sealer.read().names)
             keys = self.sealer.read()
 
+    def test_other_files_that_change(self):
+        """As the history of the keys does, at each record."""
+        before = self.sealer.read()
+        for text in ('a', 'bb'):
+            self.write(text, 'private', 'history.json')
+
+            self.assertIs(before, self.sealer.read())
+        self.write('b', self.private)
+        self.assertNotEqual(before.names, self.sealer.read().names)
+
     def test_key_that_cannot_be_read(self):
         os.mkdir(self.path('public', 'folder'))
         self.assertIsNone(self.sealer.read())

@@ -40,12 +40,12 @@ class ValidationTests(work.WorkTestCase):
         self.assertEqual(
             2,
             self.work['catalogs'],
-            'A request builds a catalog that is never used.',
+            'A request builds more than its catalog, and that of a record.',
         )
         self.assertEqual(
             1,
             self.get_token(self.token, '?nocatalog')['catalogs'],
-            'A request builds a catalog that was not requested.',
+            'A request builds a catalog that neither it nor a record needs.',
         )
 
     def test_roles(self):
@@ -113,7 +113,7 @@ class RevocationTests(work.WorkTestCase):
         self.assertEqual(
             1,
             self.work['catalogs'],
-            'A revocation builds a catalog that is never used.',
+            "A revocation builds more than the catalog of its caller's token.",
         )
 
     def test_statements(self):
