@@ -37,16 +37,12 @@ SUCCESS = upgradecheck.Code.SUCCESS
 _NULL = 'dogpile.cache.null'
 _ETCD = 'oslo_cache.etcd3gw'
 
-# Sections whose values affect authorization or the body of a token.
-_SECTIONS = (
-    'application_credential', 'catalog', 'credential', 'federation',
-    'identity', 'resource', 'role', 'token',
-)  # fmt: skip
-
-# Those whose values nearly all validations read: none is kept without them.
+# Sections whose values nearly all validations read: without caching, no result
+# is kept. And those whose values affect authorization or the body of a token.
 _OF_VALIDATIONS = (
     'catalog', 'federation', 'identity', 'resource', 'role', 'token',
 )  # fmt: skip
+_SECTIONS = ('application_credential', 'credential', *_OF_VALIDATIONS)
 
 # Seconds.
 _LONGEST_LIFETIME = 3600

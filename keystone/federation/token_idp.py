@@ -19,6 +19,8 @@ PROVIDERS = provider_api.ProviderAPIs
 _MEMOIZE = cache.get_memoization_decorator(group='token')
 
 _TOKENS = 'tokens'
+# Here, as it requires that this node caches no tokens: comparisons of facts do
+# not notice when a node with this patch set invalidates such a region.
 regions.OF_STOCK.add(_TOKENS)
 
 

@@ -7,10 +7,9 @@ access to the cache neither reveals keys nor allows reports to be forged. A
 node that cannot decrypt the report of another node cannot validate the tokens
 of that node either.
 
-Whoever can write to the cache can still replace or delete reports, and list
-nodes that do not exist: then nodes appear to be unreadable, silent or unknown.
-Safe rotations are refused meanwhile, except for a node that was never seen,
-unless the number of nodes is configured.
+Whoever can write to the cache can still replay or delete reports, and list
+nodes that do not exist. Safe rotations are refused meanwhile; but a node that
+was never seen is only missed if the number of nodes is configured.
 """
 
 import functools

@@ -178,11 +178,9 @@ class Outlook:
 
 def _other(state, missing=(), extra=(), staged=False):
     return {
-        'state': state,
-        'missing': sorted(missing),
+        'state': state, 'staged': staged, 'missing': sorted(missing),
         'extra': sorted(extra),
-        'staged': staged,
-    }
+    }  # fmt: skip
 
 
 def look(repository, reports=None, clock=None, in_command=True):
