@@ -39,8 +39,8 @@ class TokenBody(dict):
     """The body of a rendered token; the catalog is added on first access.
 
     Access to other keys, by ``[]``, ``get`` or ``in``, does not add it. All
-    other operations do, so that this always equals the complete token. A copy
-    is a plain dictionary.
+    other operations do, so that this always equals the complete token, with
+    the catalog as its last key. A copy is a plain dictionary.
 
     :param token: a :class:`~keystone.models.token_model.TokenModel`
     :param values: the body without a catalog; rendered by default
@@ -59,10 +59,9 @@ class TokenBody(dict):
             self._token = token
 
     def __missing__(self, key):
-        if key != _CATALOG or self._token is None:
-            raise KeyError(key)
-        self._complete()
-        return self[key]
+        if key in self:  # completed now, here or by another thread
+            return self[key]
+        raise KeyError(key)
 
     def __contains__(self, key):
         if key == _CATALOG:
@@ -77,14 +76,13 @@ class TokenBody(dict):
         return dict, (dict(self),)
 
     def _complete(self):
-        if self._token is None:
+        token = self._token
+        if token is None:
             return
-        whole = render_token.render_token_response_from_model(self._token)
+        whole = render_token.render_token_response_from_model(token)
+        # Other threads may read the other keys meanwhile.
+        super().__setitem__(_CATALOG, whole['token'][_CATALOG])
         self._token = None
-        # Keep the usual order of keys.
-        values = {**whole['token'], **self}
-        self.clear()
-        self.update(values)
 
 
 def _completing(method):

@@ -4,6 +4,7 @@ import copy
 import json
 import operator
 import pickle
+import sys
 
 from oslo_serialization import jsonutils
 from oslo_serialization import msgpackutils
@@ -22,6 +23,8 @@ class TokenBodyTests(caller_base.CallerTestCase):
     def setUp(self):
         super().setUp()
         self.whole = self.rendered(self.token)
+        # Nothing depends on its place.
+        self.whole['catalog'] = self.whole.pop('catalog')
         self.assertEqual(
             [self.service['id']],
             [service['id'] for service in self.whole['catalog']],
@@ -161,6 +164,24 @@ class TokenBodyTests(caller_base.CallerTestCase):
             self.assertRaises(failure, lambda: body['catalog'])
             self.assertRaises(failure, json.dumps, body)
         self.assertEqual(self.whole['user'], body['user'])
+
+    def test_other_keys_stay_while_the_catalog_is_made(self):
+        """Another thread may read them at any step."""
+        body, found = self.body(), []
+
+        def trace(*_step):
+            found.append(dict.__contains__(body, 'user'))
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            body['catalog']
+        finally:
+            sys.settrace(before)
+
+        self.assertLess(10, len(found))
+        self.assertTrue(all(found))
 
     def test_rendered_anew_for_another_token(self):
         rendered = {'token': {}}
