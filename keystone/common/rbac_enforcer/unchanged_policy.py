@@ -32,6 +32,8 @@ class Enforcer(policy.Enforcer):
         self._paths = {}
         self._folders = None
         self._loaded = None
+        # The copy into which rules are loaded; kept if this fails.
+        self._begun = None
         self._loading = threading.Lock()
         #: A new object each time rules are set or loaded.
         self.version = object()
@@ -40,13 +42,13 @@ class Enforcer(policy.Enforcer):
     def set_rules(self, *args, **kwargs):
         """Set rules, like oslo.policy."""
         super().set_rules(*args, **kwargs)
-        self.version = object()
+        self.version, self._begun = object(), None
 
     def load_rules(self, force_reload=False):
         """Load the rules, unless the files are unchanged.
 
-        Other threads use the previous rules until all new ones are loaded, or
-        one of the files is found to be invalid.
+        The previous rules are used until all new ones are loaded. An invalid
+        file raises an error once; later, oslo.policy ignores it.
         """
         if not force_reload and self._is_current(self._look()):
             return
@@ -55,17 +57,19 @@ class Enforcer(policy.Enforcer):
             found = self._look()
             # Another thread may have loaded them meanwhile.
             if force_reload or not self._is_current(found):
-                loaded = copy.copy(self)
-                loaded.rules = policy.Rules(self.rules, self.default_rule)
-                loaded.file_rules = dict(self.file_rules)
-                try:
-                    policy.Enforcer.load_rules(loaded, force_reload)
-                    loaded._loaded = loaded._state(found)
-                finally:
-                    # After an error as well: oslo.policy does not read the
-                    # files before the invalid one again.
-                    loaded.version = object()
-                    vars(self).update(vars(loaded))
+                # After an error, it continues with the same copy, since
+                # oslo.policy does not read the files before that one again.
+                loaded = self._begun = self._begun or self._copy()
+                policy.Enforcer.load_rules(loaded, force_reload)
+                loaded._loaded = loaded._state(found)
+                loaded.version = object()
+                vars(self).update(vars(loaded))
+
+    def _copy(self):
+        copied = copy.copy(self)
+        copied.rules = policy.Rules(self.rules, self.default_rule)
+        copied.file_rules = dict(self.file_rules)
+        return copied
 
     def _look(self):
         """Determine the state of the policy files, without reading them.

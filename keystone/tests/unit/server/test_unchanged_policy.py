@@ -64,9 +64,10 @@ class UnchangedPolicyTests(unit.TestCase):
             self.loads += 1
             return load(enforcer, *args, **kwargs)
 
-        self.useFixture(
-            fixtures.MockPatchObject(policy.Enforcer, 'load_rules', counted)
+        patch = fixtures.MockPatchObject(
+            policy.Enforcer, 'load_rules', counted
         )
+        self.useFixture(patch)
 
     def allows(self, enforcer, name='a', role='reader'):
         return bool(enforcer.enforce(name, {}, {'roles': [role]}))
@@ -107,13 +108,10 @@ class UnchangedPolicyTests(unit.TestCase):
             set_rules(one, *args, **kwargs)
             seen.append((set(enforcer.rules), str(enforcer.rules['a'])))
 
-        self.useFixture(
-            fixtures.MockPatchObject(
-                policy.Enforcer, 'set_rules', seen_by_others
-            )
-        )
-
-        self.assertTrue(self.allows(enforcer, 'b'))
+        with fixtures.MockPatchObject(
+            policy.Enforcer, 'set_rules', seen_by_others
+        ):
+            self.assertTrue(self.allows(enforcer, 'b'))
         self.assertFalse(self.allows(enforcer, 'a'))
         self.assertEqual([(set(_NAMES), 'role:reader')], seen)
 
@@ -148,6 +146,9 @@ class UnchangedPolicyTests(unit.TestCase):
         self.write_invalid(os.path.join(self.more, '1.yaml'))
 
         self.assertRaises(ValueError, self.allows, enforcer)
+        # Other threads use the previous rules, with the defaults.
+        self.assertEqual(set(_NAMES), set(enforcer.rules))
+        self.assertEqual('role:reader', str(enforcer.rules['a']))
         self.assertFalse(self.allows(enforcer))
         self.assertTrue(self.allows(enforcer, 'b', 'admin'))
 
@@ -214,13 +215,11 @@ class UnchangedPolicyTests(unit.TestCase):
 
     def change(self, dice):
         """Change something; the folders that this has touched."""
-        rules = {
-            name: dice.choice(_RULES) for name in _NAMES if dice.random() < 0.5
-        }
+        names = [name for name in _NAMES if dice.random() < 0.5]
+        rules = {name: dice.choice(_RULES) for name in names}
         one = os.path.join(self.more, dice.choice(('1.yaml', '2.yaml')))
-        kind = dice.choice(
-            ('file', 'no file', 'folder', 'in', 'out', 'invalid', 'none')
-        )
+        kinds = 'file', 'no file', 'folder', 'in', 'out', 'invalid', 'none'
+        kind = dice.choice(kinds)
         if kind == 'file':
             self.write(self.path, rules)
         elif kind == 'invalid':
