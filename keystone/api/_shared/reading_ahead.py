@@ -6,7 +6,7 @@ Requests for the same access key read the same cached values, and so do logins
 of the same user with the same scope. When one starts, the values that the last
 one read are fetched together, and used as if each had been read on demand.
 Other values are read normally, and unused ones are discarded. No value is
-older than the request.
+older than the request, nor than a second.
 """
 
 from collections.abc import Callable

@@ -10,8 +10,8 @@ Values read to compute a fact belong to that fact alone. Changes of data read
 past the cache go unnoticed, so a trace with such a read is not reusable.
 
 A request keeps the values that it has read. Values read ahead, in one round
-trip, are only available within a block that follows immediately, since they
-would be stale later in a long request.
+trip, are only available within a block, and for a second: they would be stale
+later in a long request, such as after a slow check of a password.
 """
 
 from collections.abc import Iterator
@@ -38,6 +38,10 @@ MISSING = b''
 ID = '#'
 
 _VALUES = request_local.PREFIX + 'values'
+
+# Seconds for which values read ahead are available, and the key of the end.
+_AHEAD = 1
+_UNTIL = ''
 
 _trace: contextvars.ContextVar[Any] = contextvars.ContextVar(
     'trace', default=None
@@ -231,8 +235,8 @@ def recording_keys() -> Iterator[dict[str, bool]]:
 
 @contextlib.contextmanager
 def reading_ahead() -> Iterator[None]:
-    """Make the values offered in the block available until its end."""
-    reset = _ahead.set({})
+    """Make the values offered in the block available in it, for a second."""
+    reset = _ahead.set({_UNTIL: time.monotonic() + _AHEAD})
     try:
         yield
     finally:
@@ -260,7 +264,9 @@ def take(key: str) -> bytes | None:
 
 def _pop(key: str) -> bytes | None:
     ahead = _ahead.get()
-    return None if ahead is None else ahead.pop(key, None)
+    if ahead is None or time.monotonic() > ahead[_UNTIL]:
+        return None
+    return ahead.pop(key, None)
 
 
 def forget(key: str) -> None:

@@ -4,6 +4,8 @@
 
 import contextlib
 import http.client
+import time
+import types
 
 import fixtures
 
@@ -118,6 +120,21 @@ class ReadAheadTests(base.CacheTestCase):
             self.assertEqual('old', self.one.memoized('key'))
         self.assertEqual(['new'], self.read())
         self.assertEqual('new', self.other.read())
+
+    def test_request_that_takes_long(self):
+        """As a login whose password is checked meanwhile."""
+        self.warm()
+        with self.request():
+            self.write('new')
+            self.in_thread(self.other.drop)
+            clock = types.SimpleNamespace(
+                time=time.time, monotonic=lambda: time.monotonic() + 2
+            )
+            self.patch(facts, 'time', clock)
+            self.assertEqual(['new', 'other'], self.values('key', 'other'))
+
+    def values(self, *keys):
+        return [self.one.memoized(key) for key in keys]
 
     def test_value_that_is_missing(self):
         self.warm()
