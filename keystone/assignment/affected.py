@@ -16,6 +16,7 @@ import contextvars
 import inspect
 import re
 from typing import Any
+from typing import NamedTuple
 
 from dogpile.cache import region as dogpile_region
 import sqlalchemy
@@ -27,8 +28,11 @@ from keystone import exception
 
 PROVIDERS = provider_api.ProviderAPIs
 
-# Largest group whose members are invalidated individually.
-_LARGEST_GROUP = 1000
+# Largest group whose members are invalidated individually: by one round trip
+# to the cache server for each of them.
+_LARGEST_GROUP = 100
+# Tables of the members of groups; those from an identity provider expire.
+_MEMBERSHIPS = 'user_group_membership', 'expiring_user_group_membership'
 _LISTS = 'assignments: lists'
 _PROJECTS = 'assignments: projects'
 # Of an id with these characters, databases find other spellings only in case.
@@ -123,22 +127,15 @@ def drop(
     group_id: str | None = None,
 ) -> None:
     """Invalidate values computed for a user, or for the members of a group."""
-
-    def names() -> list[str] | None:
-        if user_id:
-            return _names_of([user_id])
-        actor_ids = _with_members(group_id) if group_id else None
-        return actor_ids and _names_of(actor_ids)
-
     if user_id or group_id:
-        after_write.invalidate(_Part(_manager(region), names))
+        after_write.invalidate(_Part(_manager(region), user_id, group_id))
     else:
         region.invalidate()
 
 
 def drop_lists(region: dogpile_region.CacheRegion) -> None:
     """Invalidate lists of projects, domains and assignments, but no roles."""
-    after_write.invalidate(_Part(_manager(region), lambda: [_PROJECTS]))
+    after_write.invalidate(_Part(_manager(region)))
 
 
 def remove_members(session: Any, group_id: str) -> None:
@@ -149,10 +146,13 @@ def remove_members(session: Any, group_id: str) -> None:
     """
     if not session.get_bind().dialect.delete_returning:
         return
-    member = sql.ModelBase.metadata.tables['user_group_membership']
-    removal = sqlalchemy.delete(member).where(member.c.group_id == group_id)
-    removed = session.execute(removal.returning(member.c.user_id))
-    _deleted.set((group_id, list(removed.scalars())))
+    removed: list[str] = []
+    for name in _MEMBERSHIPS:
+        table = sql.ModelBase.metadata.tables[name]
+        removal = sqlalchemy.delete(table).where(table.c.group_id == group_id)
+        removal = removal.returning(table.c.user_id)
+        removed.extend(session.execute(removal).scalars())
+    _deleted.set((group_id, removed))
 
 
 def _with_members(group_id: str) -> list[str] | None:
@@ -172,11 +172,7 @@ def _with_members(group_id: str) -> list[str] | None:
         return None
     tables = sql.ModelBase.metadata.tables
     group = tables['group'].c
-    # Those of federated users, from an identity provider, expire.
-    memberships = (
-        tables['user_group_membership'].c,
-        tables['expiring_user_group_membership'].c,
-    )
+    memberships = [tables[name].c for name in _MEMBERSHIPS]
     is_known = sqlalchemy.select(group.id).where(group.id == group_id)
     users = sqlalchemy.union(
         *(
@@ -192,7 +188,7 @@ def _with_members(group_id: str) -> list[str] | None:
                 # Otherwise, it is in the directory of a domain.
                 if session.execute(is_known).first() is None:
                     return None
-            found = [*removed, *session.execute(users).scalars()]
+            found = {*removed, *session.execute(users).scalars()}
     except Exception:
         # The change may have taken place nevertheless.
         return None
@@ -203,23 +199,30 @@ def _manager(region: dogpile_region.CacheRegion) -> Any:
     return region.region_invalidator._region_manager
 
 
-class _Part:
-    """A part of the region, which is invalidated like all of it.
+class _Part(NamedTuple):
+    """A part of a region: of a user, a group, or lists of projects."""
 
-    :param list_names: returns the names of its ids; None for the whole region
-    """
+    manager: Any
+    user_id: str | None = None
+    group_id: str | None = None
 
-    def __init__(
-        self, manager: Any, list_names: Callable[[], list[str] | None]
-    ) -> None:
-        self._region_key = manager._region_key
-        self._manager = manager
-        self._list_names = list_names
+    @property
+    def _region_key(self) -> str:
+        return self.manager._region_key
+
+    def _names(self) -> list[str] | None:
+        """Names of its ids; None for the whole region."""
+        if self.user_id:
+            return _names_of([self.user_id])
+        if not self.group_id:
+            return [_PROJECTS]
+        actor_ids = _with_members(self.group_id)
+        return actor_ids and _names_of(actor_ids)
 
     def invalidate_region(self) -> None:
-        names = self._list_names()
-        ids = self._manager.ids
-        if names and all(map(ids.write_part, (*names, _LISTS))):
-            ids.write_keeping_base(self._manager.name)
+        names = self._names()
+        ids = self.manager.ids
+        if names and ids.write_parts(*names, _LISTS):
+            ids.write_keeping_base(self.manager.name)
         else:
-            self._manager.invalidate_region()
+            self.manager.invalidate_region()

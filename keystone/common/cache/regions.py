@@ -127,15 +127,15 @@ class Ids:
         """Read the id of a part of a region."""
         return self.read(name, _PART)
 
-    def write_part(self, name: str) -> bool:
-        """Change the id of a part of a region.
+    def write_parts(self, *names: str) -> bool:
+        """Change the ids of parts of a region.
 
-        :returns: whether it was stored; otherwise, other processes still use
-            the old one, so the region needs a new id
+        :returns: whether they were stored; otherwise, other processes still
+            use an old one, so the region needs a new id
         """
-        key = self.key(name)
-        is_put = self._put(key, _new_id(), _PART)
-        return is_put and self.store.delete_copies(key)
+        keys = list(map(self.key, names))
+        is_put = all(self._put(key, _new_id(), _PART) for key in keys)
+        return is_put and self.store.delete_copies(*keys)
 
     def write_keeping_base(self, name: str) -> bytes:
         """Change the id of a region for stock nodes, keeping the base id."""

@@ -9,14 +9,14 @@ import fixtures
 from oslo_context import context as oslo_context
 
 from keystone import assignment
-from keystone.common import cache
+from keystone.assignment import affected
+from keystone.common.cache import after_write
 from keystone.common import provider_api
 from keystone.common import sql
 from keystone.tests import unit
 from keystone.tests.unit.assignment import affected_base
 from keystone.tests.unit.assignment import directory
 from keystone.tests.unit import fakeldap
-from keystone.tests.unit import test_v3
 
 PROVIDERS = provider_api.ProviderAPIs
 REGION = assignment.COMPUTED_ASSIGNMENTS_REGION
@@ -79,6 +79,58 @@ class AffectedTests(affected_base.AffectedTestCase):
         )
 
         self.assertNotIn(self.extra['id'], roles)
+
+    def test_group_deleted_with_expiring_members(self):
+        self.join(self.user_id, self.group['id'])
+        self.grant(group_id=self.group['id'])
+        self.assertIn(self.extra['id'], self.roles(self.user_id)[0])
+
+        roles = self.assertDrops(
+            PROVIDERS.identity_api.delete_group, self.group['id']
+        )
+
+        self.assertNotIn(self.extra['id'], roles)
+
+    def test_writes_of_a_change(self):
+        """One for each member, the group and the lists."""
+        for _ in range(10):
+            user = unit.create_user(PROVIDERS.identity_api, self.domain_id)
+            PROVIDERS.identity_api.add_user_to_group(
+                user['id'], self.group['id']
+            )
+        self.roles(self.user_id)
+        actor = {'group_id': self.group['id']}
+        self.assertEqual(12, self.writes(self.grant, **actor))
+        # It is invalidated again when the write has completed.
+        self.assertEqual(2 * 12, self.writes(self.remove, **actor))
+
+    def test_nested_writes_are_repeated_once(self):
+        @after_write.invalidate_again
+        def write(*writes):
+            for one in writes:
+                affected.drop(REGION, self.user_id)
+                one()
+
+        self.roles(self.user_id)
+        # The ids of the user and the lists.
+        self.assertEqual(2 * 2, self.writes(write, str))
+        self.assertEqual(3 * 2, self.writes(write, str, str))
+        self.assertEqual(4 * 2, self.writes(write, lambda: write(str)))
+
+    def writes(self, function, *args, **kwargs):
+        """The number of ids of parts that a function has stored."""
+        written = []
+        store = REGION.region_invalidator._region_manager.ids.store
+        set_ = store.set
+
+        def note(key, stored, seconds):
+            if seconds:
+                written.append(key)
+            set_(key, stored, seconds)
+
+        with fixtures.MockPatchObject(store, 'set', note):
+            self.read(function, *args, **kwargs)
+        return len(written)
 
     def test_group_deleted_by_a_database_that_does_not_tell(self):
         """Such as MySQL: it does not return what it deletes."""
@@ -218,28 +270,3 @@ class DirectoryTests(directory.DirectoryTestCase):
             PROVIDERS.assignment_api.delete_grant(role_id, **self.grant)
 
         self.assertEqual([], searches)
-
-
-class CachedUserTests(test_v3.RestfulTestCase):
-    """A disabled user is dropped alone."""
-
-    def test_disabled(self):
-        manager = cache.CACHE_REGION.region_invalidator._region_manager
-        user = unit.create_user(PROVIDERS.identity_api, self.domain_id)
-        name = user['name'], self.domain_id
-        for _ in range(2):
-            oslo_context.RequestContext(overwrite=True)
-            PROVIDERS.identity_api.get_user(user['id'])
-            PROVIDERS.identity_api.get_user_by_name(*name)
-        before = manager.region_id
-
-        PROVIDERS.identity_api.update_user(user['id'], {'enabled': False})
-        oslo_context.RequestContext(overwrite=True)
-
-        self.assertEqual(before, manager.region_id)
-        self.assertFalse(
-            PROVIDERS.identity_api.get_user(user['id'])['enabled']
-        )
-        self.assertFalse(
-            PROVIDERS.identity_api.get_user_by_name(*name)['enabled']
-        )

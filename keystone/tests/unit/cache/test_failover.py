@@ -120,12 +120,12 @@ class _Failover:
             other.begin()
             before = other.manager.ids.read_part('part')
             one.begin()
-            self.assertTrue(one.manager.ids.write_part('part'))
+            self.assertTrue(one.manager.ids.write_parts('part'))
             other.begin()
             self.assertNotEqual(before, other.manager.ids.read_part('part'))
             # Whether others still have the old one is unknown.
             other.begin()
-            self.assertFalse(other.manager.ids.write_part('part'))
+            self.assertFalse(other.manager.ids.write_parts('part'))
             self.now += base.PAUSE
 
     def test_servers_are_those_of_the_client(self):

@@ -100,7 +100,7 @@ class _Failures:
         part = other.manager.ids.read_part('part')
         old = dict(self.server.items)
         one.begin()
-        self.assertTrue(ids.write_part('part'))
+        self.assertTrue(ids.write_parts('part'))
         ids.write_keeping_base(one.manager.name)
         self.server.items = old
         self.now += base.PAUSE
