@@ -23,6 +23,7 @@ from keystone.catalog import content
 from keystone.catalog import reading
 from keystone.common import after_fork
 from keystone.common.cache import facts
+from keystone.common import driver_hints
 from keystone.common import provider_api
 import keystone.conf
 
@@ -76,7 +77,7 @@ class Snapshot:
         # None if no project is associated with any.
         self._endpoints = None
         if reading.has_filters():
-            self._endpoints = reading.read_endpoints(driver)
+            self._endpoints = driver.list_endpoints(driver_hints.Hints())
         self._size = sum(map(content.size_of, (self.content, self._endpoints)))
         room = CONF.catalog.in_process_size * _MIB - self._size
         if room < 0:

@@ -5,7 +5,6 @@
 import sqlalchemy
 
 from keystone.catalog import content
-from keystone.common import driver_hints
 from keystone.common import sql
 
 _DRIVER = ('keystone.catalog.backends.sql', 'Catalog')
@@ -80,20 +79,11 @@ def has_filters():
         return any(session.execute(query).one())
 
 
-def read_endpoints(driver):
-    """Read all endpoints, including disabled ones and services.
-
-    :param driver: the ``[catalog] driver``
-    :returns: list of dicts
-    """
-    return driver.list_endpoints(driver_hints.Hints())
-
-
 def read_visible(manager, project_id, endpoints):
     """Read the endpoints visible to a project.
 
     :param manager: the catalog's manager
-    :param endpoints: result of :func:`read_endpoints`
+    :param endpoints: all of the driver, including disabled ones
     :returns: set of ids, some of which may be disabled; None if the project
         is associated with no endpoint
     """

@@ -50,7 +50,8 @@ class Decrypted:
         :raises: errors of ``decrypt``; nothing is kept then
         """
         text = credential.get('encrypted_blob')
-        if not _is_on() or not text or len(text) > _LONGEST:
+        is_on = CONF.cache.enabled and CONF.credential.caching
+        if not is_on or not text or len(text) > _LONGEST:
             return decrypt(dict(credential))
         # Before decrypting, with keys that may then be newer but never older.
         key = text, credential.get('type'), _stamp()
@@ -59,17 +60,9 @@ class Decrypted:
             result = decrypt(dict(credential))
             self._kept.put(key, copy.deepcopy(result['blob']))
             return result
-        result = {
-            name: value
-            for name, value in credential.items()
-            if name not in _STORED
-        }
+        result = {k: v for k, v in credential.items() if k not in _STORED}
         result['blob'] = copy.deepcopy(blob)
         return result
-
-
-def _is_on():
-    return CONF.cache.enabled and CONF.credential.caching
 
 
 def _stamp():

@@ -23,14 +23,7 @@ CONF = keystone.conf.CONF
 _NEVER = -1
 
 # Suffixes of the settings that make the values of a region expire.
-_EXPIRY = frozenset(
-    (
-        'expiration_time',
-        'memcached_expire_time',
-        'redis_expiration_time',
-        'valkey_expiration_time',
-    )
-)
+_EXPIRY = 'expiration_time', 'expire_time'
 
 
 class Key(str):
@@ -94,17 +87,13 @@ def _delete_only(memoized):
     def invalidate(*args):
         delete(*args)
         # A database may find the id of a change in another letter case.
-        lower = tuple(map(_lower, args))
+        lower = tuple(a.lower() if isinstance(a, str) else a for a in args)
         if lower != args:
             delete(*lower)
 
     memoized.invalidate = invalidate
     # Another change may have followed the one that sets this value.
     memoized.set = lambda _value, *args: invalidate(*args)
-
-
-def _lower(argument):
-    return argument.lower() if isinstance(argument, str) else argument
 
 
 def _key_generator(generator, cache_time):
@@ -168,5 +157,5 @@ def without_expiry(settings):
         :meth:`dogpile.cache.region.CacheRegion.configure_from_config`
     """
     for name in list(settings):
-        if name.rpartition('.')[2] in _EXPIRY:
+        if name.endswith(_EXPIRY):
             del settings[name]

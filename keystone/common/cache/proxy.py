@@ -124,10 +124,6 @@ class Proxy(proxy.ProxyBackend):
         for key, value in mapping.items():
             self.set_serialized(key, value)
 
-    def delete_multi(self, keys: Iterable[str]) -> None:
-        for key in keys:
-            self.delete(key)
-
     def set(self, key: str, value: Any) -> None:
         self._keep(key, regions.pack(self._region, value), value.metadata)
 
@@ -185,7 +181,7 @@ class Proxy(proxy.ProxyBackend):
     ) -> None:
         """Keep a value for the request, and record it as a fact."""
         facts.keep(key, (stored, is_stored))
-        if is_stored:
+        if is_stored and self._own_store.is_direct:
             fingerprint = facts.fingerprint(stored)
             facts.note(key, fingerprint, self._until(key, metadata))
         else:
@@ -198,7 +194,7 @@ class Proxy(proxy.ProxyBackend):
             self._held()[key] = None
             return None
         try:
-            stored = facts.take(key)
+            stored = facts.take(key) if self._own_store.is_direct else None
             if stored is None:
                 counters.count(self._region.name, counters.ROUND_TRIPS)
                 (stored,) = self._store.get_many([key])
@@ -270,11 +266,9 @@ def _is_placeholder(metadata: Mapping) -> bool:
 
 
 def attach(region: dogpile_region.CacheRegion, manager: Any) -> Any:
-    """Attach the proxy to the backend of a region.
+    """Attach the proxy to a configured region.
 
-    :param region: the region, just configured
-    :param manager: a :class:`keystone.common.cache.RegionInvalidationManager`
-    :returns: the :class:`Manager` to replace it
+    :returns: the :class:`Manager` to replace that of the region
     """
     replacement = Manager(manager)
     region.wrap(Proxy(region, replacement))

@@ -28,6 +28,8 @@ from keystone.common import memcached_servers
 
 Unavailable = circuit_breaker.Unavailable
 
+_IN_PROCESS = memory.MemoryBackend, dictionary.DictCacheBackend
+
 # Seconds between two removals of expired values in a process.
 _SWEEP = 30
 
@@ -49,13 +51,15 @@ class Store:
     is up to the backend.
 
     :cvar makes_leases: whether compare and swap works across processes
+    :ivar is_direct: whether no proxies of the operator change the values
     """
 
     makes_leases = False
 
     def __init__(self, backend: Any) -> None:
         self._backend = backend
-        self._is_of_bytes = isinstance(backend, api.BytesBackend)
+        self.is_direct = not isinstance(backend, proxy.ProxyBackend)
+        self._is_of_bytes = isinstance(actual(backend), api.BytesBackend)
         self._ask = circuit_breaker.CircuitBreaker().call
         after_fork.call_now_and_after_fork(self._reset)
 
@@ -67,8 +71,13 @@ class Store:
 
         :returns: stored values, None for missing ones
         """
-        method = 'get_serialized_multi' if self._is_of_bytes else 'get_multi'
-        found = self._ask(getattr(self._backend, method), keys)
+        method = 'get_serialized' if self._is_of_bytes else 'get'
+        if self.is_direct:
+            found = self._ask(getattr(self._backend, f'{method}_multi'), keys)
+        else:
+            # Some proxies only have the method that stock uses.
+            get = getattr(self._backend, method)
+            found = [self._ask(get, key) for key in keys]
         return list(map(_encoded, found))
 
     def add(self, key: str, stored: bytes, seconds: int) -> bool:
@@ -168,38 +177,12 @@ class MemcachedStore(Store):
     def _reset(self) -> None:
         self._servers = memcached_servers.connect(self._backend)
 
-    def _first(self, urls: Sequence[str]) -> memcached_servers.Server:
-        """The first server that is not bypassed."""
-        for url in urls:
-            if not self._servers[url].breaker.is_open:
-                return self._servers[url]
-        raise Unavailable()
-
     def _server_of(self, key: str) -> memcached_servers.Server:
-        return self._first(self._servers_of(key))
-
-    def _by_server(self, keys: Sequence[str]) -> dict[Any, list[str]]:
-        """The keys that each server has at present."""
-        by_order: dict[Any, list[str]] = {}
-        for key in keys:
-            by_order.setdefault(self._servers_of(key), []).append(key)
-        by_server: dict[Any, list[str]] = {}
-        for urls, ordered in by_order.items():
-            by_server.setdefault(self._first(urls), []).extend(ordered)
-        return by_server
+        return memcached_servers.first(self._servers, self._servers_of(key))
 
     def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
-        for _ in self._servers:
-            by_server, found = self._by_server(keys), {}
-            try:
-                for server, ours in by_server.items():
-                    found.update(server.run('get_many', ours))
-                return [found.get(key) for key in keys]
-            except Unavailable:
-                # Others have the keys of a server that has just failed.
-                if by_server == self._by_server(keys):
-                    raise
-        raise Unavailable()
+        found = memcached_servers.read(self._servers, self._servers_of, keys)
+        return [found.get(key) for key in keys]
 
     def add(self, key: str, stored: bytes, seconds: int) -> bool:
         until = memcached_servers.expiry(seconds)
@@ -275,20 +258,29 @@ class RedisStore(Store):
 _stores: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
+def actual(backend: Any) -> Any:
+    """A backend without proxies."""
+    while isinstance(backend, proxy.ProxyBackend):
+        backend = backend.proxied
+    return backend
+
+
 def of(region: dogpile_region.CacheRegion) -> Store:
     """The store of a configured region's backend."""
     # Not actual_backend, which does not change on reconfiguration.
     backend = region.backend
-    while isinstance(backend, proxy.ProxyBackend):
+    while type(backend).__module__.startswith('keystone.common.cache.'):
         backend = backend.proxied
+    # Proxies of the operator belong to it, unless nothing leaves the process.
+    if isinstance(actual(backend), _IN_PROCESS):
+        backend = actual(backend)
     if backend not in _stores:
         _stores[backend] = _kind_of(backend)(backend)
     return _stores[backend]
 
 
 def _kind_of(backend: Any) -> type[Store]:
-    in_process = memory.MemoryBackend, dictionary.DictCacheBackend
-    if isinstance(backend, in_process):
+    if isinstance(backend, _IN_PROCESS):
         return ProcessStore
     if isinstance(backend, redis.RedisBackend):
         return RedisStore

@@ -2,10 +2,13 @@
 
 import uuid
 
+from dogpile.cache import api
+from dogpile.cache import proxy
 from dogpile.cache import region as dogpile_region
 from oslo_cache import core as oslo_cache
 
 from keystone.common import cache
+from keystone.common.cache import facts
 from keystone.common.cache import lifetimes
 from keystone.common.cache import request_local
 import keystone.conf
@@ -14,6 +17,25 @@ from keystone.tests.unit.cache import base
 
 CONF = keystone.conf.CONF
 MONTH = 30 * 24 * 60 * 60
+
+
+class OperatorProxy(proxy.ProxyBackend):
+    """Stores values in another form, with the methods that stock uses."""
+
+    calls: list = []
+
+    def get(self, key):
+        self.calls.append('get')
+        value = self.proxied.get(key)
+        return value if value is api.NO_VALUE else value[0]
+
+    def set(self, key, value):
+        self.calls.append('set')
+        self.proxied.set(key, [value])
+
+    def delete(self, key):
+        self.calls.append('delete')
+        self.proxied.delete(key)
 
 
 class _Lifetimes:
@@ -132,14 +154,28 @@ class _Lifetimes:
         region.invalidate()
         self.assertEqual([], self.expiries())
 
-    def test_proxy_of_the_operator_is_outside(self):
-        self.configure(
-            self.backend, proxies=['oslo_cache.testing.CacheIsolatingProxy']
-        )
+    def test_proxy_of_the_operator(self):
+        """It may encrypt values, whose expiry is up to the backend then."""
+        self.configure(self.backend, proxies=[f'{__name__}.OperatorProxy'])
         self.config_fixture.config(group='role', cache_time=42)
         memoized = self.memoized()
-        self.assertEqual(memoized('a'), memoized('a'))
-        self.assertEqual([42], self.expiries())
+        OperatorProxy.calls.clear()
+        before = memoized('a')
+        # A placeholder, and the value.
+        self.assertEqual(2, OperatorProxy.calls.count('set'))
+        self.assertEqual([0], self.expiries())
+
+        OperatorProxy.calls.clear()
+        request_local.begin({})
+        with facts.tracing() as trace:
+            self.assertEqual(before, memoized('a'))
+        self.assertEqual(['get'], OperatorProxy.calls)
+        # Values that are read ahead, or compared, do not pass it.
+        self.assertFalse(trace.is_complete)
+
+        memoized.invalidate('a')
+        self.assertIn('delete', OperatorProxy.calls)
+        self.assertNotEqual(before, memoized('a'))
 
 
 class MemcachedTests(_Lifetimes, base.CacheTestCase):
