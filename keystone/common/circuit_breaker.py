@@ -27,18 +27,19 @@ class CircuitBreaker:
 
     :param server: what is bypassed, for the log
     :param clock: callable, returns monotonic seconds
-    :param refusals: errors returned by a working server
+    :param is_refusal: whether a working server returns errors of a type
     """
 
     def __init__(
         self,
         server: str = 'the cache',
         clock: Callable[[], float] = time.monotonic,
-        refusals: tuple[type[Exception], ...] = (),
+        is_refusal: Callable[[type[Exception]], bool] = lambda _kind: False,
     ) -> None:
         self._server = server
         self._clock = clock
-        self._refusals = refusals
+        self._is_refusal = is_refusal
+        self._refused: set[type[Exception]] = set()
         self._has_failed = False
         self._rest = _SHORTEST
         self._rests_until = clock()
@@ -65,9 +66,13 @@ class CircuitBreaker:
                 self._has_failed, self._rest = False, _SHORTEST
                 LOG.info('Using %s again.', self._server)
             return result
-        # One of several concurrent calls that fail opens it.
-        if kind not in self._refusals and not self.is_open:
-            # Above, oslo.log appends the message, which may have credentials.
+        # Above, oslo.log appends the message, which may have credentials.
+        if self._is_refusal(kind):
+            if kind not in self._refused:
+                self._refused.add(kind)
+                LOG.warning('Error of %s: %s.', self._server, kind.__name__)
+        elif not self.is_open:
+            # One of several concurrent calls that fail opens it.
             self._open(kind, begun)
         raise Unavailable()
 

@@ -47,12 +47,12 @@ _ATTEMPTS = 10
 # Maximum number of keys whose servers a process remembers.
 _REMEMBERED = 10000
 
-# Errors returned by a working server.
-_REFUSALS = _exceptions and (
-    _exceptions.MemcacheServerError,
-    _exceptions.MemcacheClientError,
-    _exceptions.MemcacheIllegalInputError,
-)
+
+def _is_refusal(kind: type[Exception]) -> bool:
+    """Whether a working server returns errors of a type."""
+    returned = _exceptions.MemcacheServerError, _exceptions.MemcacheClientError
+    is_closed = issubclass(kind, _exceptions.MemcacheUnexpectedCloseError)
+    return issubclass(kind, returned) and not is_closed
 
 
 class _RawBytes:
@@ -73,7 +73,7 @@ class Server:
 
     def __init__(self, url: str, timeout: float, tls: Any) -> None:
         self.breaker = circuit_breaker.CircuitBreaker(
-            f'memcached server {url}', refusals=_REFUSALS
+            f'memcached server {url}', is_refusal=_is_refusal
         )
         self._connect = functools.partial(
             _client.PooledClient,

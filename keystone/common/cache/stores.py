@@ -21,6 +21,7 @@ from dogpile.cache.backends import redis
 from dogpile.cache import proxy
 from dogpile.cache import region as dogpile_region
 from oslo_cache.backends import dictionary
+from oslo_utils import importutils
 
 from keystone.common import after_fork
 from keystone.common import circuit_breaker
@@ -227,6 +228,10 @@ class RedisStore(Store):
 
     def __init__(self, backend: Any) -> None:
         super().__init__(backend)
+        refusal = importutils.import_module('redis.exceptions').ResponseError
+        self._ask = circuit_breaker.CircuitBreaker(
+            is_refusal=lambda kind: issubclass(kind, refusal)
+        ).call
         # With Sentinel, the reader's server is a replica, which may be behind.
         self._client = backend.writer_client
         # By default, newer clients repeat any command for seconds, also a

@@ -9,6 +9,7 @@ import zlib
 
 from dogpile.cache import region as dogpile_region
 import fixtures
+import redis
 
 from keystone.common.cache import stores
 from keystone.tests import unit
@@ -156,11 +157,14 @@ class _RedisClient:
 
     def __init__(self):
         self.values = {}
+        self.error = None
 
     def get_retry(self):
         return None
 
     def set(self, key, stored, ex):
+        if self.error is not None:
+            raise self.error()
         self.values[key] = stored
 
     def mget(self, keys):
@@ -182,6 +186,34 @@ class RedisTests(unit.BaseTestCase):
         store = stores.of(region)
         store.set('key', b'a', 0)
         self.assertEqual([b'a'], store.get_many(['key']))
+
+    def fail(self, *errors):
+        """The store of a server whose writes have failed."""
+        region = dogpile_region.make_region().configure('dogpile.cache.redis')
+        region.backend.writer_client = client = _RedisClient()
+        store = stores.of(region)
+        store.set('key', b'a', 0)
+        for client.error in errors:
+            self.assertRaises(stores.Unavailable, store.set, 'key', b'b', 0)
+        return store
+
+    def test_server_that_refuses_writes(self):
+        """Such as a full one; its values are read nevertheless."""
+        log = self.useFixture(fixtures.FakeLogger(format='%(message)s'))
+        errors = redis.exceptions
+        refusals = errors.OutOfMemoryError, errors.NoPermissionError
+        store = self.fail(*refusals, errors.ReadOnlyError, *refusals)
+        self.assertEqual([b'a'], store.get_many(['key']))
+        self.assertEqual(
+            'Error of the cache: OutOfMemoryError.\n'
+            'Error of the cache: NoPermissionError.\n'
+            'Error of the cache: ReadOnlyError.\n',
+            log.output,
+        )
+
+    def test_server_that_fails(self):
+        store = self.fail(redis.exceptions.ConnectionError)
+        self.assertRaises(stores.Unavailable, store.get_many, ['key'])
 
     def test_server_that_does_not_respond(self):
         """A command is sent once."""
