@@ -25,6 +25,7 @@ from typing import Any
 
 import cachetools
 from dogpile.cache import api
+from dogpile.cache.backends import null
 from dogpile.cache import proxy
 from dogpile.cache import region as dogpile_region
 from oslo_log import log
@@ -89,6 +90,8 @@ class Proxy(proxy.ProxyBackend):
         self._region = region
         self._manager = manager
         self._own_store = stores.of(region)
+        actual = stores.actual(region.backend)
+        self._is_null = isinstance(actual, null.NullBackend)
         self._leases = threading.local()
 
     @property
@@ -132,6 +135,9 @@ class Proxy(proxy.ProxyBackend):
         self._keep(key, value, unpacked.metadata)
 
     def delete(self, key: str) -> None:
+        if self._is_null:
+            facts.forget(key)
+            return
         ids, name = self._manager.ids, self._manager.name
         if isinstance(key, lifetimes.Key) and key.source:
             # Other processes may use another id of the region since the
@@ -189,7 +195,7 @@ class Proxy(proxy.ProxyBackend):
 
     def _read(self, key: str) -> bytes | None:
         """Read a valid value, or take a lease on it."""
-        if lifetimes.seconds_of(self._region, key) == 0:
+        if self._is_null or lifetimes.seconds_of(self._region, key) == 0:
             facts.note_uncached()
             self._held()[key] = None
             return None

@@ -269,3 +269,30 @@ class FileTests(base.CacheTestCase):
         one.begin()
         ids.write_keeping_base(one.manager.name)
         self.assertEqual(['new'] * 2, [one.read(), other.read()])
+
+
+class NullTests(base.CacheTestCase):
+    """The default backend, which stores nothing."""
+
+    def test_not_used(self):
+        self.configure('dogpile.cache.null')
+        log = self.useFixture(fixtures.FakeLogger())
+        process = self.process()
+        store = stores.of(process.region)
+        calls = []
+
+        def call(*args):
+            calls.append(args)
+            raise stores.Unavailable
+
+        for name in ('get_many', 'add', 'replace', 'set', 'delete'):
+            self.patch(store, name, call)
+
+        self.assertEqual('old', process.read())
+        self.write('new')
+        # The request has read it.
+        self.assertEqual('old', process.memoized('key'))
+        process.memoized.invalidate('key')
+        self.assertEqual('new', process.memoized('key'))
+        self.assertEqual([], calls)
+        self.assertEqual('', log.output)
