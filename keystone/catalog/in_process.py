@@ -187,8 +187,10 @@ class InProcess:
             and self.bound > 0
             and reading.can_read(driver)
         ):
-            invalidator = self._region.region_invalidator
-            return invalidator._region_manager.region_id
+            manager = self._region.region_invalidator._region_manager
+            stamp = manager.region_id
+            # Without a cache, each request has another one.
+            return stamp if manager.ids.is_known(manager.name) else None
         return None
 
     @facts.apart

@@ -2,11 +2,13 @@
 
 import threading
 
+import fixtures
 
 from keystone import catalog
 from keystone.catalog import in_process
 from keystone.catalog import reading
 from keystone.common import after_fork
+from keystone.common.cache import stores
 from keystone.tests import unit
 from keystone.tests.unit.catalog import content_base
 
@@ -143,6 +145,19 @@ class BoundTests(content_base.ContentTestCase):
         self.assertIsNone(self.process.kept)
         self.get()
         self.assertIsNot(kept, self.process.kept)
+
+    def test_cache_that_fails(self):
+        """The content would be of use to one request only."""
+        ids = self.process._region.region_invalidator._region_manager.ids
+
+        def fail(_keys):
+            raise stores.Unavailable
+
+        with fixtures.MockPatchObject(ids.store, 'get_many', fail):
+            statements = self.statements()
+            self.assertIsNone(self.get())
+        self.assertEqual([], statements)
+        self.assertEqual([], self.get())
 
     def test_threads_read_once(self):
         self.fill(3)
