@@ -246,10 +246,10 @@ def read(
         by_order: dict[tuple[str, ...], list[str]] = {}
         for key in keys:
             by_order.setdefault(urls_of(key), []).append(key)
-        by_server: dict[Server, list[str]] = {}
+        grouped: dict[Server, list[str]] = {}
         for urls, ordered in by_order.items():
-            by_server.setdefault(first(servers, urls), []).extend(ordered)
-        return by_server
+            grouped.setdefault(first(servers, urls), []).extend(ordered)
+        return grouped
 
     for _ in servers:
         asked, found = by_server(), {}

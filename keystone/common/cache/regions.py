@@ -6,9 +6,9 @@ The id of a region is part of each key in it: a new id invalidates all of its
 values. Region ids change in the same places as in upstream. Additional
 information is appended to the random part of an id, as a tag.
 
-The id of a region that could not be written is owed: until it is written, this
-process uses no values of the region. An id older than one already seen, from a
-server that was unreachable, is replaced.
+The id of a region that could not be written is pending: until it is written,
+this process uses no values of the region. An id older than one already seen,
+from a server that was unreachable, is replaced.
 """
 
 import contextlib
@@ -75,7 +75,7 @@ class Ids:
         self._lock = threading.Lock()
         #: Creation time of the newest id seen for each key.
         self._newest: Any = cachetools.LRUCache(_REMEMBERED)
-        self._owed: dict[str, bytes] = {}
+        self._pending: dict[str, bytes] = {}
         self._known = threading.local()
 
     @property
@@ -110,13 +110,13 @@ class Ids:
         return vars(self._known).get(name, False)
 
     def write(self, name: str, note: bytes = b'') -> bytes:
-        """Change the id of a region. If it cannot be stored, it is owed."""
+        """Change the id of a region. If it is not stored, it is pending."""
         key = self.key(name)
         region_id = _new_id(note)
         with self._lock:
-            is_known = key in self._owed
-            self._owed[key] = region_id
-        if not self._pay(key) and not is_known:
+            is_known = key in self._pending
+            self._pending[key] = region_id
+        if not self._write_pending(key) and not is_known:
             LOG.warning(
                 'Failed to store the new id of a cache region. This process '
                 'bypasses the region until the id is stored.'
@@ -157,10 +157,10 @@ class Ids:
                     return region_id
         return self.write(name)
 
-    def settle(self) -> None:
-        """Write all owed ids, as far as possible."""
-        for key in list(self._owed):
-            self._pay(key)
+    def write_pending(self) -> None:
+        """Write all pending ids, as far as possible."""
+        for key in list(self._pending):
+            self._write_pending(key)
 
     def parse(self, stored: bytes | None) -> Any:
         """The stored id, or None if there is none."""
@@ -175,7 +175,7 @@ class Ids:
         """The stored id, if it is current.
 
         :returns: None if it is missing, or older than another one that was
-            seen or is owed
+            seen or is pending
         """
         value = self.parse(stored)
         if not value:
@@ -185,7 +185,7 @@ class Ids:
             newest = self._newest.get(key, 0)
             if made_at > newest:
                 self._newest[key] = made_at
-            is_current = made_at >= newest and key not in self._owed
+            is_current = made_at >= newest and key not in self._pending
         return value if is_current else None
 
     def _look(self, key: str) -> tuple[bytes | None, Any]:
@@ -201,7 +201,7 @@ class Ids:
             return value.payload, True
         with contextlib.suppress(stores.Unavailable):
             for _ in range(3):
-                if not self._pay(key):
+                if not self._write_pending(key):
                     break
                 stored, value = self._look(key)
                 if value is not None:
@@ -214,21 +214,21 @@ class Ids:
                     break
         return _new_id(), False
 
-    def _pay(self, key: str) -> bool:
-        """Write an owed id; return whether none is owed any longer."""
+    def _write_pending(self, key: str) -> bool:
+        """Write a pending id; return whether none is pending any longer."""
         with self._lock:
-            region_id = self._owed.get(key)
+            region_id = self._pending.get(key)
             if region_id is None:
                 return True
             # Each attempt writes another id. A failed one may have stored its
             # id, and others values under it, before that was replaced.
-            owed = self._owed[key] = _new_id(shared.tag_of(region_id))
+            pending = self._pending[key] = _new_id(shared.tag_of(region_id))
         if not self._put(key, region_id):
             return False
         self.store.delete_copies(key)
         with self._lock:
-            if self._owed.get(key) is owed:
-                del self._owed[key]
+            if self._pending.get(key) is pending:
+                del self._pending[key]
         return True
 
     def _put(self, key: str, region_id: bytes, seconds: int = 0) -> bool:

@@ -33,9 +33,7 @@ def begin(environ):
 
 
 def current():
-    """The context of the current request of this thread.
-
-    It stays after the request, until the next one on this thread starts.
+    """The context last begun by a request on this thread.
 
     :returns: RequestContext, or None
     """

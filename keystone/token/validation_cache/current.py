@@ -41,7 +41,7 @@ class Current:
 
     def __init__(self, places: list[str], found: list[Any]) -> None:
         self._ids = ids_of_regions()
-        self._ids.settle()
+        self._ids.write_pending()
         self.stored: dict[str, bytes | None] = {}
         # By key of the fact. Records share many facts.
         self._prints: dict[str, bytes] = {}

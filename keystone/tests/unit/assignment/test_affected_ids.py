@@ -118,7 +118,7 @@ class FailureTests(cache_base.CacheTestCase):
         self.assertEqual('new', other.read(self.user_id))
         self.assertEqual('new', one.read(self.user_id))
 
-    def test_ids_of_users_are_not_owed(self):
+    def test_ids_of_users_are_not_pending(self):
         output = self.useFixture(fixtures.FakeLogger())
         one, other = self.process(), self.process()
         one.read(self.user_id)
@@ -131,7 +131,7 @@ class FailureTests(cache_base.CacheTestCase):
         self.failing.takes = self.server.takes = True
         self.server.commands.clear()
         self.failing.commands.clear()
-        one.manager.ids.settle()
+        one.manager.ids.write_pending()
         self.assertEqual(['set'], self.server.commands)
         # The id of the region has another server.
         self.assertEqual(['delete'], self.failing.commands)
