@@ -118,7 +118,16 @@ class ValidationCacheMiddleware:
 
     def _ask(self, asked: inquiry.Inquiry, start_response: Any) -> Any:
         def learn(status: str, sent: list, *exc_info: Any) -> Any:
-            self._headers.learn(asked.surroundings, status, sent, asked.token)
+            failure = ''
+            try:
+                self._headers.learn(
+                    asked.surroundings, status, sent, asked.token
+                )
+            except Exception as error:
+                # It must not affect the current response.
+                failure = type(error).__name__
+            if failure:
+                LOG.warning('Failed to keep headers: %s', failure)
             return start_response(status, sent, *exc_info)
 
         asked.environ[inquiry.KEY] = asked
