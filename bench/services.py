@@ -23,9 +23,9 @@ CASES = (
     'services', 'nodes', 'users', 'rescoping', 'middleware', 'processes',
 )  # fmt: skip
 SERVICES, USERS, MORE_USERS = 6, 20, 40
-TOKENS = {'small': 24, 'full': 300}
-MORE_TOKENS = {'small': 60, 'full': 1000}
-NEW_TOKENS = {'small': 30, 'full': 500}  # for the middleware
+TOKENS = {'small': 100, 'full': 300}
+MORE_TOKENS = {'small': 300, 'full': 1000}
+NEW_TOKENS = {'small': 100, 'full': 500}  # for the middleware
 PROCESSES = {'small': (1,), 'full': (1, 4, 8)}
 CACHE_TIMES = {'small': (-1,), 'full': (300, 10, -1)}  # seconds
 REPEATS = 2
