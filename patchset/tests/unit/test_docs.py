@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import json
 import pathlib
 
 import fixtures
@@ -7,6 +8,7 @@ import testtools
 
 from patchset import environment
 from patchset import git
+from patchset import paths
 from patchset import pins
 from patchset.test_parts import docs
 
@@ -77,3 +79,30 @@ class DocsTestCase(testtools.TestCase):
             found = self.findings(root)
         self.assertEqual([''] * 3, list(found.values()))
         self.assertIn('Mended.', self.page())
+
+
+class FiguresTestCase(testtools.TestCase):
+    """What the capacity page says of a result is what the result says."""
+
+    def points(self, name):
+        folder = paths.ROOT / 'doc/source/reference/results'
+        return json.loads((folder / f'{name}.json').read_text())['points']
+
+    def test_capacity(self):
+        page = (paths.ROOT / 'doc/source/admin/capacity.rst').read_text()
+        rates = [
+            point[side]['rate']
+            for point in self.points('services')
+            if point['load'] == 'all services'
+            and point['case'] in ('services', 'nodes')
+            for side in ('stock', 'patched')
+        ]
+        rates += [
+            point['patched']['rate']
+            for point in self.points('living')
+            if point['case'] in ('grants', 'users', 'projects')
+            and point['pace'] in ('quiet', '5/s')
+        ]
+        self.assertEqual(10, len(rates))
+        for rate in rates:
+            self.assertIn(f' {rate:,.0f}', page.replace('\n', ' '))
