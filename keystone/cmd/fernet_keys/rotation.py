@@ -122,7 +122,7 @@ def _earliest(one):
             'distribute the same keys to all nodes'
         )
     if one['earliest'] <= one['now']:
-        return 'safe as soon as all nodes are ready'
+        return 'safe once the reasons above no longer apply'
     return f'earliest safe time: {status.moment(one["earliest"])}'
 
 

@@ -44,7 +44,7 @@ class Outlook:
         if reports.shared:
             self._exchange(reports, keys)
         else:
-            self.unknown = 'no cache is shared with other nodes'
+            self.unknown = 'no cache is shared and expected_nodes is not 1'
         if CONF.fernet_tokens.expected_nodes == 1:
             self.unknown = None
 
