@@ -49,7 +49,7 @@ def run(args):
                 f'{tree} has uncommitted edits ({edited[0].strip()}): name '
                 f'the topic that takes them with --topic, or commit them'
             )
-        if edited:
+        if args.topic:
             fold(tree, args.topic)
         changed = write(pin.release, read(tree, pin.release))
         assemble.mark(tree, 'head', assemble.head(tree))
@@ -66,6 +66,8 @@ def fold(tree, topic):
     """
     commits = {name: commit for commit, name, _ in topics_of(tree)}
     series.check_names([topic], commits)
+    if not assemble.edits(tree):
+        return
     before = assemble.head(tree)
     git.git(tree, 'add', '--all')
     git.git(

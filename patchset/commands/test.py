@@ -55,7 +55,7 @@ def add_arguments(parser):
     arguments.add_stock(parser)
     parser.add_argument(
         '--concurrency',
-        type=int,
+        type=arguments.between('number', int, 1, 1000),
         default=len(os.sched_getaffinity(0)),
         metavar='N',
         help='number of test processes (default: one per CPU, here '
@@ -110,7 +110,7 @@ def _add_walk(parser):
     ):
         parser.add_argument(
             name,
-            type=int,
+            type=arguments.between('number', int, 1, 10**9),
             metavar='N',
             default=value,
             help=f'walk: {what} (default: %(default)s)',
@@ -198,8 +198,6 @@ def split(words, default=DEFAULT):
 
 
 def _check(args, parts, expression):
-    if args.concurrency < 1:
-        raise errors.UsageError('--concurrency: must be 1 or greater')
     for part in parts:
         if args.stock and part in PATCHED:
             raise errors.UsageError(f'{part}: not available with --stock')

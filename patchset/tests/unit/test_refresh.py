@@ -124,6 +124,11 @@ class RefreshTestCase(base.RepositoryTestCase):
         )
         self.assertIn('topic add-a-tool adds tools/new.sh', str(error))
 
+    def test_nothing_to_fold(self):
+        head = assemble.head(self.tree)
+        refresh.fold(self.tree, self.topics()[0].name)
+        self.assertEqual(head, assemble.head(self.tree))
+
     def test_fold_into_nothing_known(self):
         error = self.assertRaises(
             errors.UsageError, refresh.fold, self.tree, 'dreams'

@@ -159,6 +159,13 @@ class RunTestCase(testtools.TestCase):
             )
             self.assertIn(part, str(error))
 
+    def test_numbers_that_make_no_sense(self):
+        for option in ('--concurrency', '--seconds', '--seed'):
+            for number in ('0', '-1', 'x'):
+                self.assertRaises(
+                    SystemExit, self.run_command, 'walk', option, number
+                )
+
     def test_record_is_for_whole_stock_runs(self):
         for words in (
             ['--record'],
