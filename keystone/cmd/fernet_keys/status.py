@@ -198,7 +198,7 @@ def _code(found):
     if (
         found.unknown
         or found.earliest() is None
-        or any(not one['staged'] for one in others)
+        or any(one['state'] != 'ready' or not one['staged'] for one in others)
     ):
         return command.WARNING
     return command.OK

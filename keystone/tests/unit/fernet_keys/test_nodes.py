@@ -101,7 +101,9 @@ class NodesTests(base.KeysTestCase):
         self.world_.wait(nodes.FRESH)
 
         self.assertEqual('silent', self.other(self.one)['state'])
-        self.assertFalse(self.told(self.one)['safe'])
+        told = self.told(self.one)
+        self.assertFalse(told['safe'])
+        self.assertEqual(command.WARNING, told['code'])
 
     def test_a_node_that_the_cache_has_lost(self):
         self.world_.empty_cache()
