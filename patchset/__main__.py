@@ -62,8 +62,8 @@ def main(argv=None):
     words = sys.argv[1:] if argv is None else argv
     if words[:1] == ['python']:
         words = ['python', *python.split(words[1:])]
-    args = parse(words)
     try:
+        args = parse(words)
         return args.run(args) or 0
     except errors.Error as error:
         print(f'ks: error: {error}', file=sys.stderr)

@@ -67,10 +67,14 @@ class Environment:
         if self.packages:
             system.ensure(*self.packages)
         lock = self.lock.relative_to(paths.ROOT)
-        with progress.stage(f'installing {lock}'):
-            shutil.rmtree(self.path, ignore_errors=True)
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            child.run([sys.executable, '-m', 'venv', self.path])
+        shutil.rmtree(self.path, ignore_errors=True)
+        with (
+            progress.stage(f'installing {lock}'),
+            # What pip leaves when it is interrupted is removed with it.
+            paths.temporary(parent=self.path.parent) as temporary,
+        ):
+            env = {'TMPDIR': temporary}
+            child.run([sys.executable, '-m', 'venv', self.path], env=env)
             # Nothing is compiled in advance: programs look for compiled files
             # elsewhere, see variables().
             child.run(
@@ -80,7 +84,8 @@ class Environment:
                     '--require-hashes', '--no-compile',
                     '--requirement', self.lock,
                 ],
-                what=f'installing {self.lock.name}',
+                env=env,
+                what=f'installing {lock} from the package index',
             )  # fmt: skip
         (self.path / 'complete').write_text(str(self.path))
 

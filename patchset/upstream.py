@@ -74,7 +74,6 @@ def _download(requirement, archive, *options):
     # pip finds the archive, so that a mirror, a proxy or an index of the
     # user's own in pip's configuration is honoured; it checks the hash
     # before it opens the archive.
-    archive.parent.mkdir(parents=True, exist_ok=True)
     with (
         progress.stage(f'fetching {archive.name}'),
         paths.temporary(parent=archive.parent) as folder,
@@ -87,6 +86,7 @@ def _download(requirement, archive, *options):
                 '--dest', folder, *options, '--requirement', '/dev/stdin',
             ],
             stdin=f'{requirement}\n',
+            env={'TMPDIR': folder},
             what='pip download',
         )  # fmt: skip
         shutil.move(folder / archive.name, archive)

@@ -45,7 +45,6 @@ from patchset.cluster import layout
 # Milliseconds of a round trip; the most is more than around the earth.
 _DELAY = arguments.between('milliseconds', int, 0, 1000)
 _RATE = arguments.between('rate', float, 0.01, 1000)  # per second
-_NODES = arguments.between('number', int, 2, layout.MAX_NODES)
 
 # Options that only some experiments have.
 _ONLY = {
@@ -110,7 +109,7 @@ def add_arguments(parser):
     )
     parser.add_argument(
         '--nodes',
-        type=_NODES,
+        type=arguments.between('number', int, 2, layout.MAX_NODES),
         metavar='N',
         help='regions: number of nodes (default: 3)',
     )

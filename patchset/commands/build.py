@@ -58,6 +58,7 @@ def wheel(tree, pin, folder):
             ],
             env={
                 **assemble.pbr_variables(pin.local_version),
+                'TMPDIR': temporary,
                 'SOURCE_DATE_EPOCH': epoch,
                 'PYTHONHASHSEED': '0',
             },

@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import time
 
 import fixtures
 import testtools
@@ -174,6 +175,26 @@ class ServeTestCase(testtools.TestCase):
         code, message = self.refused()
         self.assertEqual(1, code)
         self.assertIn(f'cannot use the folder {self.state}', message)
+
+    def test_ctrl_c_while_it_installs(self):
+        temporary = self.folder / 'temporary'
+        temporary.mkdir()
+        process = self.launch(
+            KS_BUILD_DIR=str(self.folder / 'build'), TMPDIR=str(temporary)
+        )
+        commands.output_until(self, process, 'installing ')
+        packages = self.folder / 'build' / 'venv'
+        child.wait_until(
+            lambda: list(packages.glob('*/bin/pip')),
+            PATIENCE,
+            'pip was not installed',
+        )
+        time.sleep(0.5)  # it has begun
+        process.send_signal(signal.SIGINT)
+        output = process.communicate(timeout=PATIENCE)[0]
+        self.assertEqual('ks: error: interrupted\n', output)
+        self.assertEqual(130, process.returncode)
+        self.assertEqual([], list(temporary.iterdir()))
 
     def test_sigterm_while_it_prepares(self):
         process = self.launch()

@@ -11,6 +11,7 @@ import fixtures
 import testtools
 
 from patchset import environment
+from patchset import errors
 
 
 class EnvironmentTestCase(testtools.TestCase):
@@ -43,6 +44,14 @@ class EnvironmentTestCase(testtools.TestCase):
         (self.build / 'one').rename(self.build / 'two')
         moved = self.environment('two').ensure()
         subprocess.run([moved.bin / 'pip', '--version'], check=True)
+
+    def test_packages_that_cannot_be_had(self):
+        lock = self.build / 'requirements' / '2026.2' / 'run.txt'
+        lock.write_text(f'nothing==1 --hash=sha256:{"0" * 64}\n')
+        self.useFixture(fixtures.EnvironmentVariable('PIP_NO_INDEX', '1'))
+        made = self.environment('one')
+        error = self.assertRaises(errors.Error, made.ensure)
+        self.assertIn('run.txt from the package index failed: ', str(error))
 
     def test_what_it_runs_is_compiled_once_whatever_the_shell_says(self):
         tree = self.build / 'tree'
