@@ -87,7 +87,6 @@ def build(packages, folder):
     :returns: list of the paths written
     :raises patchset.errors.Error: there are no topics for their version
     """
-    folder.mkdir(parents=True, exist_ok=True)
     return [_one(path, folder) for path in packages]
 
 
@@ -111,6 +110,7 @@ def _one(path, folder):
         # The Version, and the other package in Depends.
         control.write_text(text.replace(version, patched))
         _write_checksums(root)
+        folder.mkdir(parents=True, exist_ok=True)
         name = f'{_field(text, "Package")}_{patched.partition(":")[2]}_all.deb'
         child.run(
             [

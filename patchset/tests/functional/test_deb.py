@@ -119,6 +119,7 @@ class DebTestCase(base.RepositoryTestCase):
         )
         self.assertIn('Keystone 22.0.2, to which the', str(error))
         self.assertIn(self.pin.version, str(error))
+        self.assertFalse((self.root / 'out').exists())
 
     def test_adapted_patches_are_of_topics(self):
         for folder in deb.ADAPTED.iterdir():
