@@ -198,6 +198,7 @@ def _code(found):
     if (
         found.unknown
         or found.earliest() is None
+        or repository.STAGED not in found.names
         or any(one['state'] != 'ready' or not one['staged'] for one in others)
     ):
         return command.WARNING

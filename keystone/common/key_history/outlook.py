@@ -25,7 +25,7 @@ class Outlook:
     :param reports: a :class:`~keystone.common.key_history.nodes.Reports`
     :param clock: callable, returns seconds since the epoch, or None
     :raises OSError: the keys cannot be read
-    :raises ValueError: there are no keys
+    :raises ValueError: there are no keys, or invalid ones
     """
 
     def __init__(self, repository, history, reports, clock=None):
@@ -144,6 +144,8 @@ class Outlook:
 
     def reasons(self):
         """Why a rotation would not be safe now, as phrases."""
+        if repositories.STAGED not in self.names:
+            yield 'key 0 is missing'
         for index in sorted(self.cut()):
             yield f'key {index} would be deleted but is still needed'
         others = self.others()
@@ -190,7 +192,7 @@ def look(repository, reports=None, clock=None, in_command=True):
     :returns: an :class:`Outlook`
     :raises BlockingIOError: another process has locked the records
     :raises OSError: keys or records cannot be read or written
-    :raises ValueError: there are no keys
+    :raises ValueError: there are no keys, or invalid ones
     """
     reports = reports or nodes.Reports(repository.config_group)
     with histories.recorded(repository, in_command) as history:

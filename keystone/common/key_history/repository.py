@@ -57,9 +57,16 @@ class Repository(fernet_utils.FernetUtils):
 
         :returns: {index: bytes}
         :raises OSError: the keys cannot be read
+        :raises ValueError: a key is invalid
         """
-        _files, keys = self._get_key_files(self.key_repository)
-        return {index: key.strip().encode() for index, key in keys.items()}
+        files, keys = self._get_key_files(self.key_repository)
+        found = {index: key.strip().encode() for index, key in keys.items()}
+        for index, key in found.items():
+            try:
+                fernet.Fernet(key)
+            except ValueError:
+                raise ValueError(f'invalid key: {files[index]}') from None
+        return found
 
     def lifetimes(self):
         """Lifetimes of what is signed now.

@@ -107,6 +107,35 @@ class StatusTests(command_base.CommandTestCase):
 
         self.assertTrue(primary['removed'])
 
+    def test_rotation_that_was_interrupted(self):
+        folder = self.of('fernet_tokens')
+        staged = os.path.join(folder, '0')
+        temporary = os.path.join(folder, '0.tmp')
+        os.rename(staged, temporary)
+
+        code, out = self.manage('fernet_status')
+
+        self.assertEqual(1, code)
+        self.assertIn('FERNET KEYS WARNING - fernet_tokens: rotation is', out)
+        self.assertIn('not safe: key 0 is missing', out)
+        code, out = self.manage('fernet_rotate', '--safe')
+        self.assertEqual(4, code)
+        self.assertIn('key 0 is missing', out)
+        self.assertEqual(['1'], self.keys())
+        os.rename(temporary, staged)
+        self.assertEqual(0, self.rotate('--safe')[0])
+
+    def test_key_that_is_cut_short(self):
+        path = os.path.join(self.of('fernet_tokens'), '1')
+        os.truncate(path, 20)
+
+        code, out = self.manage('fernet_status')
+
+        self.assertEqual(3, code)
+        self.assertIn(f'FERNET KEYS UNKNOWN - invalid key: {path}', out)
+        self.assertEqual(4, self.rotate('--safe')[0])
+        self.assertEqual(['0', '1'], self.keys())
+
     def test_upgrade_check(self):
         self.assertEqual([], list(status.findings()))
         self.config_fixture.config(group='fernet_tokens', max_active_keys=2)
