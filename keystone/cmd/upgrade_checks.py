@@ -54,8 +54,8 @@ _SWITCHES = (
     ('catalog', 'in_process_size',
      'the catalog of each user and project is read from the database'),
     ('revoke', 'max_events_in_memory',
-     'each validation reads revocation events from the database, which takes '
-     'longer the more there are'),
+     'each validation is fully computed and reads revocation events from the '
+     'database, which takes longer the more there are'),
     ('token', 'validation_cache_size', 'each validation is fully computed'),
 )  # fmt: skip
 
@@ -173,8 +173,7 @@ def lifetimes():
             f'[{"], [".join(off)}] caching is off: these values are read '
             'from the database for each request.'
         )
-    # Tokens are not cached: they depend on the lifetimes of other values.
-    sections = {*_SECTIONS} - {*off, 'token'}
+    sections = {*_SECTIONS} - {*off}
     for seconds, name in sorted(set(map(_lifetime, sections))):
         if seconds < 0 or seconds > _LONGEST_LIFETIME:
             yield (
@@ -189,7 +188,7 @@ def lifetimes():
 @check('Tokens are checked against a synchronized replica.')
 def revocation_events():
     if not CONF.revoke.max_events_in_memory:
-        # Reported by the check of disabled features.
+        yield SUCCESS, 'Not checked: a feature is disabled.'
         return
     if not isinstance(
         PROVIDERS.revoke_api.driver, incremental.IncrementalRead
@@ -246,8 +245,10 @@ def validation_cache():
             'Not checked: the cache does not return a value just stored.',
         )
         return
-    if not CONF.token.validation_cache_size:
-        # Reported by the check of disabled features.
+    if not (
+        CONF.token.validation_cache_size and CONF.revoke.max_events_in_memory
+    ):
+        yield SUCCESS, 'Not checked: a feature is disabled.'
         return
     off = [f'[{s}] caching' for s in _OF_VALIDATIONS if not CONF[s].caching]
     times = [_lifetime(one) for one in _OF_VALIDATIONS if one != 'token']

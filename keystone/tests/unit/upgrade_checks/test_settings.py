@@ -105,11 +105,12 @@ class SettingsTests(base.StatusTestCase):
             role={'cache_time': 0},
             resource={'cache_time': 3600},
             catalog={'caching': False},
+            token={'cache_time': 3601},
         )
         self.assertFound(
             results, LIFETIMES, WARNING, '[catalog] caching is off',
             '[cache] expiration_time is 7200', '[identity] cache_time is -1',
-            'forever', '[role] cache_time is 0',
+            'forever', '[role] cache_time is 0', '[token] cache_time is 3601',
         )  # fmt: skip
         self.assertNotIn('[resource]', results[LIFETIMES][1])
         self.assertFound(
@@ -159,7 +160,13 @@ class SettingsTests(base.StatusTestCase):
             '[token] validation_cache_size is 0',
         )  # fmt: skip
         # What is off is not complained of twice.
-        self.assertFine(results, LIFETIMES, EVENTS, ANSWERS)
+        self.assertFine(results, LIFETIMES)
+        for name in (EVENTS, ANSWERS):
+            self.assertFound(results, name, SUCCESS, 'is disabled')
+
+    def test_results_are_not_kept_without_events_in_memory(self):
+        results = self.check(revoke={'max_events_in_memory': 0})
+        self.assertFound(results, ANSWERS, SUCCESS, 'is disabled')
 
     def test_form_for_people(self):
         code, out = self.start(
