@@ -43,14 +43,13 @@ def run(args):
             f'edited since: undo one of them'
         )
     with locking.exclusive(tree):
-        edited = assemble.edits(tree)
-        if edited and not args.topic:
+        if args.topic:
+            fold(tree, args.topic)
+        elif edited := assemble.edits(tree):
             raise errors.Error(
                 f'{tree} has uncommitted edits ({edited[0].strip()}): name '
                 f'the topic that takes them with --topic, or commit them'
             )
-        if args.topic:
-            fold(tree, args.topic)
         changed = write(pin.release, read(tree, pin.release))
         assemble.mark(tree, 'head', assemble.head(tree))
     assemble.ensure(pin)
