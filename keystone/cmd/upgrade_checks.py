@@ -173,8 +173,8 @@ def lifetimes():
             f'[{"], [".join(off)}] caching is off: these values are read '
             'from the database for each request.'
         )
-    sections = {*_SECTIONS} - {*off}
-    for seconds, name in sorted(set(map(_lifetime, sections))):
+    times = {_lifetime(name) for name in _SECTIONS if name not in off}
+    for seconds, name in sorted(times):
         if seconds < 0 or seconds > _LONGEST_LIFETIME:
             yield (
                 f'{name} is {seconds}: if an invalidation is lost, or the '
