@@ -18,8 +18,8 @@ _DOCUMENTATION = ('diff --git a/doc/', 'diff --git a/api-ref/')
 #: Maximum sizes. Lines in a folder do not include those of tests.
 LIMITS = {
     'topics': 44,
-    _CODE: 650,
-    'lines in keystone': 11350,
+    _CODE: 660,
+    'lines in keystone': 11490,
     'lines in patchset': 12430,
     'lines in bench': 6530,
 }

@@ -171,7 +171,7 @@ class AffectedTests(affected_base.AffectedTestCase):
             user = unit.create_user(PROVIDERS.identity_api, self.domain_id)
             self.roles(user['id'])
             with fixtures.MonkeyPatch(
-                'keystone.assignment.affected._LARGEST_GROUP', largest
+                'keystone.assignment.affected._MOST_USERS', largest
             ):
                 self.grant(group_id=self.group['id'])
             self.assertNotEqual(is_kept, self.roles(user['id'])[1])

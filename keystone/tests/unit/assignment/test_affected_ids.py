@@ -7,6 +7,7 @@ import uuid
 import fixtures
 
 from keystone.assignment import affected
+from keystone.assignment import user_keys
 from keystone.common import cache
 from keystone.tests.unit.cache import base as cache_base
 from keystone.tests.unit.cache import memcached_server
@@ -17,7 +18,7 @@ class Process(cache_base.Process):
 
     def __init__(self, test, name):
         super().__init__(test, name)
-        affected.kept_by_user(self.region)
+        user_keys.kept_by_user(self.region)
 
         @cache.get_memoization_decorator('role', region=self.region)
         def roles(user_id, domain_id):

@@ -287,7 +287,7 @@ WRITES = [
     Write('DELETE', '/users/{user_id}'),
     Write('PATCH', '/projects/{project_id}', {'project': {'enabled': False}}),
     Write('DELETE', '/projects/{project_id}'),
-    Write('DELETE', '/roles/{role_id}', drops=_ROLES),
+    Write('DELETE', '/roles/{role_id}'),
     Write('PATCH', '/domains/{domain_id}', {'domain': {'enabled': False}}),
-    Write('DELETE', '/domains/{domain_id}', drops=_ROLES),
+    Write('DELETE', '/domains/{domain_id}'),
 ]  # fmt: skip
