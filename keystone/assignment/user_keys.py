@@ -2,10 +2,14 @@
 
 """Keys of role assignments computed for a user.
 
-The key of values computed for one user contains an id of that user, ids of the
-groups given for the user, and, if it concerns more than one scope, an id of
-all projects and domains. The key of any other list contains an id of all
-lists. The ids are parts of the region of computed assignments.
+The key of values computed for one user or given groups contains an id of each
+of them, and, if it concerns more than one scope, an id of all projects and
+domains. The key of any other list contains an id of all lists. The ids are
+parts of the region of computed assignments.
+
+Invariant: a key contains all ids in the keys of the values that its value is
+computed from. Otherwise, if those were read before a change, and the other ids
+after it, an old value would be stored under current ids.
 """
 
 from collections.abc import Callable
@@ -73,9 +77,13 @@ def _ids(arguments: dict[str, Any]) -> tuple[str, ...]:
         # Changes of implied roles invalidate the whole region.
         return ()
     user_id = arguments.get('user_id') or arguments.get('trustor_id')
-    if not user_id or arguments.get('include_names'):
+    group_ids = arguments.get('group_ids')
+    if arguments.get('effective'):  # otherwise, they do not matter
+        group_ids = arguments.get('source_from_group_ids')
+    actor_ids = [*filter(None, [user_id]), *(group_ids or ())]
+    if not actor_ids or arguments.get('include_names'):
         return (LISTS,)
-    ids = names_of((user_id, *arguments.get('group_ids', ())))
+    ids = names_of(actor_ids)
     if ids is None:
         # Renewed by each change.
         return (LISTS,)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import datetime
+import threading
 import time
 import types
 
 import fixtures
 from oslo_utils import fixture as oslo_fixture
 
+from keystone.common.cache import request_local
 from keystone.common import provider_api
 from keystone import exception
 from keystone.tests.unit.assignment import token_roles_base
@@ -40,12 +42,29 @@ class FederatedRolesTests(
         self.grant(self.group_employees['id'], self.extra)
         self.assertSeen(self.token, self.extra)
 
+        self.remove()
+        self.assertSeen(self.token, self.extra, False)
+
+    def remove(self):
         PROVIDERS.assignment_api.delete_grant(
             self.extra,
             group_id=self.group_employees['id'],
             project_id=self.proj_employees['id'],
         )
-        self.assertSeen(self.token, self.extra, False)
+
+    def test_grant_removed_during_a_request(self):
+        """Roles read before the change are not stored as of after it."""
+        self.grant(self.group_employees['id'], self.extra)
+        self.assertIn(self.extra, self.roles(self.token)[0])
+        request_local.begin({})
+        # The request reads the id of all lists, and keeps it.
+        PROVIDERS.assignment_api.list_role_assignments(role_id=self.extra)
+        another = threading.Thread(target=self.remove)
+        another.start()
+        another.join(20)
+        PROVIDERS.token_provider_api.validate_token(self.token)
+
+        self.assertNotIn(self.extra, self.roles(self.token)[0])
 
     def test_system_grant_of_the_group(self):
         PROVIDERS.assignment_api.create_system_grant_for_group(
