@@ -28,9 +28,8 @@ from keystone.common import sql
 
 PROVIDERS = provider_api.ProviderAPIs
 
-# Maximum number of users who are invalidated individually: by one round trip
-# to the cache server for each of them.
-_MOST_USERS = 100
+# Maximum number of users who are invalidated individually, in one round trip.
+_MOST_USERS = 1000
 # Tables of the members of groups; those from an identity provider expire.
 _MEMBERSHIPS = 'user_group_membership', 'expiring_user_group_membership'
 
@@ -252,7 +251,7 @@ class _Part(NamedTuple):
     def invalidate_region(self) -> None:
         names = self._names()
         ids = self.manager.ids
-        if names and ids.write_parts(*names, user_keys.LISTS):
+        if names and ids.delete_parts(*names, user_keys.LISTS):
             ids.write_keeping_base(self.manager.name)
         else:
             self.manager.invalidate_region()

@@ -29,6 +29,10 @@ PROVIDERS = provider_api.ProviderAPIs
 LISTS = 'assignments: lists'
 PROJECTS = 'assignments: projects'
 
+# Seconds for which servers keep an id. A new one only invalidates, and users
+# who are deleted leave none behind.
+_SECONDS = 24 * 60 * 60
+
 # Of an id with these characters, databases find other spellings only in case.
 _PLAIN = re.compile('[0-9A-Za-z_.@-]+')
 
@@ -61,9 +65,9 @@ def kept_by_user(
 
         def key(*args: Any, **kwargs: Any) -> str:
             arguments = signature.bind(*args, **kwargs).arguments
-            read = manager_of(region).ids.read_part
-            ids = ':'.join(repr(read(name)) for name in _ids(arguments))
-            return f'{generate(*args, **kwargs)}:{ids}'
+            read = manager_of(region).ids.read
+            ids = [repr(read(one, _SECONDS)) for one in _ids(arguments)]
+            return f'{generate(*args, **kwargs)}:{":".join(ids)}'
 
         return key
 

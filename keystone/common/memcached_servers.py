@@ -39,7 +39,7 @@ _COMPRESSED = 8
 # Commands that may be executed twice. A second `add` or `cas` would be refused
 # because of the first one, and a second `set` of a region id could restore it,
 # with its values, after another process has replaced it.
-_REPEATABLE = frozenset(('delete', 'delete_many', 'get_many', 'gets'))
+_REPEATABLE = frozenset(('delete_many', 'get_many', 'gets'))
 
 # Servers that python-memcached tries for a key, some of them repeatedly.
 _ATTEMPTS = 10

@@ -148,11 +148,10 @@ class Proxy(proxy.ProxyBackend):
         counters.count(self._region.name, counters.ROUND_TRIPS)
         is_deleted = False
         with contextlib.suppress(stores.Unavailable):
-            self._store.delete(key)
             # With another id, a process may have the value under another key.
-            is_deleted = self._store.delete_copies(key, ids.key(name))
+            self._store.delete(key, copies_of=[ids.key(name)])
             # Otherwise, the key has an id that only this process uses.
-            is_deleted = is_deleted and ids.is_known(name)
+            is_deleted = ids.is_known(name)
         if not is_deleted:
             LOG.info('Failed to delete a cached value: invalidating region.')
             self._region.invalidate()

@@ -39,9 +39,6 @@ PREFIX = '<<<region>>>:'
 
 # Prefix of a tag with the id that is effective for this patch set.
 _BASE = b'='
-# Seconds for which servers keep the id of a part. A new id only invalidates,
-# and users who are deleted leave none behind.
-_PART = 24 * 60 * 60
 # Maximum number of ids whose creation times a process remembers.
 _REMEMBERED = 10000
 
@@ -90,7 +87,7 @@ class Ids:
     def read(self, name: str, seconds: int = 0) -> bytes:
         """Read an id, at most once per request, and record it as a fact.
 
-        :param seconds: after which a new id expires, 0 for never
+        :param seconds: after which the id of a part expires, 0 for a region
         :returns: the id; a private one if the cache fails
         """
         key = self.key(name)
@@ -123,19 +120,16 @@ class Ids:
             )
         return region_id
 
-    def read_part(self, name: str) -> bytes:
-        """Read the id of a part of a region."""
-        return self.read(name, _PART)
+    def delete_parts(self, *names: str) -> bool:
+        """Delete the ids of parts of a region; readers create new ones.
 
-    def write_parts(self, *names: str) -> bool:
-        """Change the ids of parts of a region.
-
-        :returns: whether they were stored; otherwise, other processes still
-            use an old one, so the region needs a new id
+        :returns: whether none is left; otherwise, the region needs a new id
         """
         keys = list(map(self.key, names))
-        is_put = all(self._put(key, _new_id(), _PART) for key in keys)
-        return is_put and self.store.delete_copies(*keys)
+        for key in keys:
+            facts.forget(key)
+        counters.count(self._region.name, counters.ROUND_TRIPS)
+        return self._delete(*keys)
 
     def write_keeping_base(self, name: str) -> bytes:
         """Change the id of a region for stock nodes, keeping the base id."""
@@ -152,7 +146,7 @@ class Ids:
                 region_id = _new_id(_BASE + base_of(value.payload))
                 new = self._packed(region_id, value.metadata['ct'])
                 if self.store.replace(key, stored, new, 0):
-                    self.store.delete_copies(key)
+                    self._delete(copies_of=[key])
                     self._current(key, new)  # others are outdated now
                     return region_id
         return self.write(name)
@@ -225,11 +219,17 @@ class Ids:
             pending = self._pending[key] = _new_id(shared.tag_of(region_id))
         if not self._put(key, region_id):
             return False
-        self.store.delete_copies(key)
+        self._delete(copies_of=[key])
         with self._lock:
             if self._pending.get(key) is pending:
                 del self._pending[key]
         return True
+
+    def _delete(self, *keys: str, **more: Any) -> bool:
+        with contextlib.suppress(stores.Unavailable):
+            self.store.delete(*keys, **more)
+            return True
+        return False
 
     def _put(self, key: str, region_id: bytes, seconds: int = 0) -> bool:
         """Store a new id; return whether it was stored."""

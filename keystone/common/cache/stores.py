@@ -105,17 +105,16 @@ class Store:
                 value = pickle.loads(stored)  # nosec B301
                 self._ask(self._backend.set, key, value)
 
-    def delete(self, key: str) -> None:
-        """Delete a value if it exists."""
-        with self._lock:
-            self._ask(self._backend.delete, key)
+    def delete(self, *keys: str, copies_of: Sequence[str] = ()) -> None:
+        """Delete values, from all servers, in one round trip to each.
 
-    def delete_copies(self, *keys: str) -> bool:
-        """Delete the values of keys from servers other than their own.
-
-        :returns: False if one of the servers fails
+        :param copies_of: keys whose values are deleted as well, except from
+            their own servers
+        :raises Unavailable: a server fails; from others, they were deleted
         """
-        return True
+        with self._lock:
+            for key in keys:
+                self._ask(self._backend.delete, key)
 
 
 def _encoded(value: Any) -> bytes | None:
@@ -150,10 +149,11 @@ class ProcessStore(Store):
                 self._next_sweep = now + _SWEEP
                 self._expire(list(self._expires))
 
-    def delete(self, key: str) -> None:
+    def delete(self, *keys: str, copies_of: Sequence[str] = ()) -> None:
         with self._lock:
-            self._expires.pop(key, None)
-            super().delete(key)
+            for key in keys:
+                self._expires.pop(key, None)
+            super().delete(*keys)
 
     def _expire(self, keys: Sequence[str]) -> None:
         now = self._clock()
@@ -202,23 +202,18 @@ class MemcachedStore(Store):
         until = memcached_servers.expiry(seconds)
         self._server_of(key).run('set', key, stored, until)
 
-    def delete(self, key: str) -> None:
-        self._server_of(key).run('delete', key)
-
-    def delete_copies(self, *keys: str) -> bool:
-        is_complete = True
-        try:
-            own = [self._server_of(key) for key in keys]
-        except Unavailable:
-            return False
+    def delete(self, *keys: str, copies_of: Sequence[str] = ()) -> None:
+        own = {key: self._server_of(key) for key in copies_of}
+        failed = False
         for server in self._servers.values():
-            others = [key for key, its in zip(keys, own) if its is not server]
+            copies = [key for key, its in own.items() if its is not server]
             try:
-                if others:
-                    server.run('delete_many', others)
+                if keys or copies:
+                    server.run('delete_many', [*keys, *copies])
             except Unavailable:
-                is_complete = False
-        return is_complete
+                failed = True
+        if failed:
+            raise Unavailable()
 
 
 class RedisStore(Store):
@@ -256,8 +251,9 @@ class RedisStore(Store):
     def set(self, key: str, stored: bytes, seconds: int) -> None:
         self._ask(self._client.set, key, stored, ex=seconds or None)
 
-    def delete(self, key: str) -> None:
-        self._ask(self._client.delete, key)
+    def delete(self, *keys: str, copies_of: Sequence[str] = ()) -> None:
+        if keys:
+            self._ask(self._client.delete, *keys)
 
 
 _stores: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()

@@ -7,8 +7,10 @@ import time
 import uuid
 
 from dogpile.cache import api
+import fixtures
 
 from keystone.common.cache import stores
+from keystone.common import memcached_servers
 from keystone.tests.unit.cache import base
 from keystone.tests.unit.cache import memcached_server
 
@@ -115,18 +117,53 @@ class _Failover:
         for failing, one, other in self.each():
             for process in (one, other):
                 process.begin()
-                process.manager.ids.read_part('part')
+                process.manager.ids.read('part', 60)
             self.bypass(other, failing)
             other.begin()
-            before = other.manager.ids.read_part('part')
+            before = other.manager.ids.read('part', 60)
             one.begin()
-            self.assertTrue(one.manager.ids.write_parts('part'))
+            self.assertTrue(one.manager.ids.delete_parts('part'))
             other.begin()
-            self.assertNotEqual(before, other.manager.ids.read_part('part'))
+            self.assertNotEqual(before, other.manager.ids.read('part', 60))
             # Whether others still have the old one is unknown.
             other.begin()
-            self.assertFalse(other.manager.ids.write_parts('part'))
+            self.assertFalse(other.manager.ids.delete_parts('part'))
             self.now += base.PAUSE
+
+    def test_bypass_that_ends_during_a_change(self):
+        for failing, one, other in self.each():
+            ids = one.manager.ids
+            other.begin()
+            part = other.manager.ids.read('part', 60)
+            self.assertEqual(other.read(), one.read())
+            self.bypass(one, failing)
+            self.write('new')
+            with self.ending(ids.store):
+                one.drop()
+            self.assertEqual(['new'] * 2, [other.read(), one.read()])
+            self.bypass(one, failing)
+            one.begin()
+            with self.ending(ids.store):
+                is_deleted = ids.delete_parts('part')
+            other.begin()
+            after = other.manager.ids.read('part', 60)
+            self.assertTrue(after != part or not is_deleted)
+
+    @contextlib.contextmanager
+    def ending(self, store):
+        """Let a bypass end after the first command."""
+        run = memcached_servers.Server.run
+
+        def run_and_wait(server, *args):
+            try:
+                return run(server, *args)
+            finally:
+                self.now += base.PAUSE
+
+        with fixtures.MockPatchObject(
+            memcached_servers.Server, 'run', run_and_wait
+        ):
+            yield
 
     def test_servers_are_those_of_the_client(self):
         for failing in self.servers:

@@ -97,16 +97,16 @@ class _Failures:
         one, other = self.process(), self.process()
         before = other.region_id()
         ids = one.manager.ids
-        part = other.manager.ids.read_part('part')
+        part = other.manager.ids.read('part', 60)
         old = dict(self.server.items)
         one.begin()
-        self.assertTrue(ids.write_parts('part'))
+        self.assertTrue(ids.delete_parts('part'))
         ids.write_keeping_base(one.manager.name)
         self.server.items = old
         self.now += base.PAUSE
         other.begin()
         # It has not seen another one.
-        self.assertEqual(part, other.manager.ids.read_part('part'))
+        self.assertEqual(part, other.manager.ids.read('part', 60))
         self.assertNotEqual(before, one.region_id())
         self.assertEqual(one.region_id(), other.region_id())
 
@@ -237,7 +237,7 @@ class PartsTests(base.CacheTestCase):
         before = dict(known)
         # There is one for each user whose roles are looked up.
         for user in 'abc':
-            one.manager.ids.read_part(user)
+            one.manager.ids.read(user, 60)
         self.assertEqual(before, known)
 
 
