@@ -18,7 +18,7 @@ _DOCUMENTATION = ('diff --git a/doc/', 'diff --git a/api-ref/')
 #: Maximum sizes. Lines in a folder do not include those of tests.
 LIMITS = {
     'topics': 44,
-    _CODE: 660,
+    _CODE: 665,
     'lines in keystone': 11500,
     'lines in patchset': 12430,
     'lines in bench': 6530,

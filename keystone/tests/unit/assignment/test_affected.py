@@ -3,6 +3,7 @@
 """Whose computed role assignments a write drops."""
 
 import threading
+from unittest import mock
 import uuid
 
 import fixtures
@@ -70,6 +71,20 @@ class AffectedTests(affected_base.AffectedTestCase):
         )
         self.grant(group_id=self.group['id'])
         self.assertIn(self.extra['id'], self.roles(self.user_id)[0])
+
+    def test_error_after_a_member_was_removed(self):
+        self.join_group()
+        identity = PROVIDERS.identity_api
+        with mock.patch.object(
+            identity, '_persist_revocation_event_for_user', side_effect=OSError
+        ):
+            self.assertRaises(
+                OSError,
+                identity.remove_user_from_group,
+                self.user_id,
+                self.group['id'],
+            )
+        self.assertNotIn(self.extra['id'], self.roles(self.user_id)[0])
 
     def test_group_deleted(self):
         self.join_group()
