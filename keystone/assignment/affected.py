@@ -33,8 +33,10 @@ _MOST_USERS = 1000
 # Tables of the members of groups; those from an identity provider expire.
 _MEMBERSHIPS = 'user_group_membership', 'expiring_user_group_membership'
 
+_RULES = 'implied_role'
+
 #: What refers to a role: two kinds of assignments, and rules of implied roles.
-OF_ROLE = 'assignment', 'system_assignment', 'implied_role'
+OF_ROLE = 'assignment', 'system_assignment', _RULES
 #: What refers to a domain.
 OF_DOMAIN = ('assignment',)
 
@@ -127,29 +129,35 @@ def remove_members(session: Any, group_id: str) -> None:
     _lock(session, 'group', group_id)
     for name in _MEMBERSHIPS:
         table = sql.ModelBase.metadata.tables[name]
-        _delete(session, table, table.c.group_id == group_id)
+        _report(name, _delete(session, table, table.c.group_id == group_id))
     _report(group_id, [])
 
 
 def delete_assignments(query: Any) -> None:
     """Delete the assignments that an ORM query finds."""
     table = query.column_descriptions[0]['entity'].__table__
-    _delete(query.session, table, query.whereclause)
+    _report(table.name, _delete(query.session, table, query.whereclause))
 
 
 def lock_role(session: Any, role_id: str) -> None:
     """Lock a role that is deleted in the transaction.
 
-    If it implies others, or they imply it, all assignments are invalidated.
+    Assignments made since they were deleted are deleted as well. If the role
+    implies others, or they imply it, all assignments are invalidated.
     """
     _lock(session, 'role', role_id)
+    for name in ('assignment', 'system_assignment'):
+        table = sql.ModelBase.metadata.tables[name]
+        actors = _delete(session, table, table.c.role_id == role_id)
+        # Not as its table: another driver may have the assignments.
+        _report(_RULES, actors)
     rule = sql.ModelBase.metadata.tables['implied_role'].c
     rules = sqlalchemy.select(rule.prior_role_id).where(
         (rule.prior_role_id == role_id) | (rule.implied_role_id == role_id)
     )
     # A locking read sees what was committed since the transaction began.
     found = session.execute(rules.with_for_update()).first()
-    _report('implied_role', None if found else [])
+    _report(_RULES, None if found else [])
 
 
 def _lock(session: Any, table: str, id_: str) -> None:
@@ -159,20 +167,21 @@ def _lock(session: Any, table: str, id_: str) -> None:
     session.execute(row.with_for_update())
 
 
-def _delete(session: Any, table: Any, where: Any) -> None:
-    """Delete rows of a table, and report the users and groups in them."""
-    statement, actors = sqlalchemy.delete(table).where(where), None
-    if session.get_bind().dialect.delete_returning:
-        rows = session.execute(statement.returning(*table.c)).mappings()
-        actors = [
-            _Actor(row['actor_id'], row['type'].startswith('Group'))
-            if 'actor_id' in row
-            else _Actor(row['user_id'])
-            for row in rows
-        ]
-    elif not session.execute(statement).rowcount:
-        actors = []
-    _report(table.name, actors)
+def _delete(session: Any, table: Any, where: Any) -> list[_Actor] | None:
+    """Delete rows of a table.
+
+    :returns: the users and groups in them; None if the database does not tell
+    """
+    statement = sqlalchemy.delete(table).where(where)
+    if not session.get_bind().dialect.delete_returning:
+        return None if session.execute(statement).rowcount else []
+    rows = session.execute(statement.returning(*table.c)).mappings()
+    return [
+        _Actor(row['actor_id'], row['type'].startswith('Group'))
+        if 'actor_id' in row
+        else _Actor(row['user_id'])
+        for row in rows
+    ]
 
 
 def _report(name: str, actors: Collection[_Actor] | None) -> None:

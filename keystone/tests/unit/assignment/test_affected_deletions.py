@@ -159,6 +159,21 @@ class DeletionTests(affected_base.AffectedTestCase):
             self.assertRaises(RuntimeError, self.delete_role)
         self.assertNotIn(self.extra['id'], self.roles(self.user_id)[0])
 
+    def test_role_granted_meanwhile(self):
+        """After its assignments were deleted, and before the role is."""
+        lock_role = affected.lock_role
+
+        def grant_and_lock(session, role_id):
+            self.grant(user_id=self.user_id)
+            self.assertIn(role_id, self.roles(self.user_id)[0])
+            lock_role(session, role_id)
+
+        with mock.patch.object(affected, 'lock_role', grant_and_lock):
+            self.delete_role()
+        roles, were_read = self.roles(self.user_id)
+        self.assertNotIn(self.extra['id'], roles)
+        self.assertTrue(were_read)
+
     def test_reader_before_the_commit(self):
         """What is read before the commit is dropped after it."""
         self.grant(user_id=self.user_id)
