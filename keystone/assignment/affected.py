@@ -33,10 +33,11 @@ _MOST_USERS = 1000
 # Tables of the members of groups; those from an identity provider expire.
 _MEMBERSHIPS = 'user_group_membership', 'expiring_user_group_membership'
 
+_ASSIGNMENTS = 'assignment', 'system_assignment'
 _RULES = 'implied_role'
 
-#: What refers to a role: two kinds of assignments, and rules of implied roles.
-OF_ROLE = 'assignment', 'system_assignment', _RULES
+#: What refers to a role.
+OF_ROLE = (*_ASSIGNMENTS, _RULES)
 #: What refers to a domain.
 OF_DOMAIN = ('assignment',)
 
@@ -139,14 +140,14 @@ def delete_assignments(query: Any) -> None:
     _report(table.name, _delete(query.session, table, query.whereclause))
 
 
-def lock_role(session: Any, role_id: str) -> None:
-    """Lock a role that is deleted in the transaction.
+def remove_references(session: Any, role_id: str) -> None:
+    """Lock a role that is deleted in the transaction, and remove references.
 
     Assignments made since they were deleted are deleted as well. If the role
     implies others, or they imply it, all assignments are invalidated.
     """
     _lock(session, 'role', role_id)
-    for name in ('assignment', 'system_assignment'):
+    for name in _ASSIGNMENTS:
         table = sql.ModelBase.metadata.tables[name]
         actors = _delete(session, table, table.c.role_id == role_id)
         # Not as its table: another driver may have the assignments.
@@ -199,9 +200,7 @@ def _report(name: str, actors: Collection[_Actor] | None) -> None:
 def _with_members(group_id: str) -> list[str] | None:
     """Ids of a group and all users in it; None if unknown, or too many.
 
-    The members of a group that is being deleted have been reported.
-
-    They are listed at the end of the write that changes the roles of the
+    Members are listed at the end of the write that changes the roles of the
     group, once more than at its beginning. A value computed before contains
     these roles if its user was a member. Either the user still is, and is
     listed, or the removal has invalidated the user, or does so when it
@@ -210,6 +209,7 @@ def _with_members(group_id: str) -> list[str] | None:
     """
     current = _deletion.get()
     if current is not None and group_id in current.reported:
+        # The members of a group that is being deleted.
         return [group_id]
     # A directory may not list all members, and changes without notice.
     if not PROVIDERS.identity_api.driver.is_sql:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import fixtures
 from oslo_context import context as oslo_context
 from oslo_utils import timeutils
 import sqlalchemy
@@ -99,6 +100,20 @@ class AffectedTestCase(AssignmentTestCase):
         PROVIDERS.assignment_api.delete_grant(
             self.extra['id'], project_id=self.project_id, **actor
         )
+
+    def join_group(self):
+        """Give the user the extra role through a group."""
+        PROVIDERS.identity_api.add_user_to_group(
+            self.user_id, self.group['id']
+        )
+        self.grant(group_id=self.group['id'])
+        self.assertIn(self.extra['id'], self.roles(self.user_id)[0])
+
+    def without_returning(self):
+        """Have the database not tell what it deletes, like MySQL."""
+        with sql.session_for_read() as session:
+            dialect = session.get_bind().dialect
+        return fixtures.MockPatchObject(dialect, 'delete_returning', False)
 
     def assertDrops(self, change, *args, **kwargs):
         """Demand that a change is seen for one user, and touches no other."""

@@ -13,7 +13,6 @@ from keystone import assignment
 from keystone.assignment import affected
 from keystone.common.cache import after_write
 from keystone.common import provider_api
-from keystone.common import sql
 from keystone.tests import unit
 from keystone.tests.unit.assignment import affected_base
 from keystone.tests.unit.assignment import directory
@@ -64,13 +63,6 @@ class AffectedTests(affected_base.AffectedTestCase):
             self.group['id'],
         )
         self.assertNotIn(self.extra['id'], roles)
-
-    def join_group(self):
-        PROVIDERS.identity_api.add_user_to_group(
-            self.user_id, self.group['id']
-        )
-        self.grant(group_id=self.group['id'])
-        self.assertIn(self.extra['id'], self.roles(self.user_id)[0])
 
     def test_error_after_a_member_was_removed(self):
         self.join_group()
@@ -151,11 +143,9 @@ class AffectedTests(affected_base.AffectedTestCase):
     def test_group_deleted_by_a_database_that_does_not_tell(self):
         """Such as MySQL: it does not return what it deletes."""
         self.join_group()
-        with sql.session_for_read() as session:
-            dialect = session.get_bind().dialect
         self.roles(self.other['id'])
 
-        with fixtures.MockPatchObject(dialect, 'delete_returning', False):
+        with self.without_returning():
             PROVIDERS.identity_api.delete_group(self.group['id'])
 
         self.assertNotIn(self.extra['id'], self.roles(self.user_id)[0])

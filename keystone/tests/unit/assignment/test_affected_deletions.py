@@ -30,12 +30,6 @@ class DeletionTests(affected_base.AffectedTestCase):
         change()
         self.assertTrue(self.roles(self.other['id'])[1])
 
-    def without_returning(self):
-        """Have the database not tell what it deletes, like MySQL."""
-        with sql.session_for_read() as session:
-            dialect = session.get_bind().dialect
-        return fixtures.MockPatchObject(dialect, 'delete_returning', False)
-
     def test_role_of_a_user(self):
         self.grant(user_id=self.user_id)
         self.assertIn(self.extra['id'], self.roles(self.user_id)[0])
@@ -45,11 +39,7 @@ class DeletionTests(affected_base.AffectedTestCase):
         self.assertNotIn(self.extra['id'], roles)
 
     def test_role_of_a_group(self):
-        PROVIDERS.identity_api.add_user_to_group(
-            self.user_id, self.group['id']
-        )
-        self.grant(group_id=self.group['id'])
-        self.assertIn(self.extra['id'], self.roles(self.user_id)[0])
+        self.join_group()
 
         roles = self.assertDrops(self.delete_role)
 
@@ -161,14 +151,16 @@ class DeletionTests(affected_base.AffectedTestCase):
 
     def test_role_granted_meanwhile(self):
         """After its assignments were deleted, and before the role is."""
-        lock_role = affected.lock_role
+        remove_references = affected.remove_references
 
-        def grant_and_lock(session, role_id):
+        def grant_and_remove(session, role_id):
             self.grant(user_id=self.user_id)
             self.assertIn(role_id, self.roles(self.user_id)[0])
-            lock_role(session, role_id)
+            remove_references(session, role_id)
 
-        with mock.patch.object(affected, 'lock_role', grant_and_lock):
+        with mock.patch.object(
+            affected, 'remove_references', grant_and_remove
+        ):
             self.delete_role()
         roles, were_read = self.roles(self.user_id)
         self.assertNotIn(self.extra['id'], roles)
@@ -177,15 +169,15 @@ class DeletionTests(affected_base.AffectedTestCase):
     def test_reader_before_the_commit(self):
         """What is read before the commit is dropped after it."""
         self.grant(user_id=self.user_id)
-        lock_role, seen = affected.lock_role, []
+        remove_references, seen = affected.remove_references, []
 
-        def read_and_lock(session, role_id):
-            lock_role(session, role_id)
+        def read_and_remove(session, role_id):
+            remove_references(session, role_id)
             # The assignments were deleted, but the reader did not see that.
             self.roles(self.user_id)
             seen.append(True)
 
-        with mock.patch.object(affected, 'lock_role', read_and_lock):
+        with mock.patch.object(affected, 'remove_references', read_and_remove):
             self.delete_role()
         self.assertTrue(seen)
         self.assertTrue(self.roles(self.user_id)[1])
