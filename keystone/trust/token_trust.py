@@ -11,6 +11,7 @@ from typing import Any
 from oslo_utils import timeutils
 
 from keystone.common import cache
+from keystone.common.cache import after_write
 from keystone.common.cache import facts
 from keystone.common import provider_api
 from keystone import exception
@@ -47,8 +48,13 @@ def _read(trust_id: str) -> dict[str, Any]:
     return PROVIDERS.trust_api.driver.get_trust(trust_id)
 
 
-def invalidate(trust_id: str) -> None:
-    """Discard the cached trust, which is about to be deleted."""
-    # A database may find it by an id in another case.
-    trust = PROVIDERS.trust_api.driver.get_trust(trust_id)
-    _read.invalidate(trust['id'])
+@after_write.invalidate_again
+def delete(trust_id: str) -> None:
+    """Delete a trust, and the cached one.
+
+    :param trust_id: as it is stored: a database may find a trust by its id in
+        another case
+    :raises keystone.exception.TrustNotFound: if the trust does not exist
+    """
+    _read.invalidate(trust_id)
+    PROVIDERS.trust_api.driver.delete_trust(trust_id)

@@ -16,17 +16,19 @@ class TrustTests(base.WriteOrderTestCase):
     def setUp(self):
         super().setUp()
         self.api = PROVIDERS.trust_api
-        trustee = unit.create_user(PROVIDERS.identity_api, self.domain['id'])
+        self.trustee = unit.create_user(
+            PROVIDERS.identity_api, self.domain['id']
+        )
         trust = {
             'trustor_user_id': self.user_id,
-            'trustee_user_id': trustee['id'],
+            'trustee_user_id': self.trustee['id'],
             'project_id': self.project_id,
             'impersonation': False,
         }
         self.trust_id = uuid.uuid4().hex
         self.api.create_trust(self.trust_id, trust, [{'id': self.role_id}])
         self.token = self.issue(
-            user_id=trustee['id'],
+            user_id=self.trustee['id'],
             project_id=self.project_id,
             trust_id=self.trust_id,
         )
@@ -57,6 +59,16 @@ class TrustTests(base.WriteOrderTestCase):
             self.api.delete_trust(self.trust_id.upper())
 
         self.assertEnded()
+
+    def test_trustee_deleted(self):
+        PROVIDERS.identity_api.delete_user(self.trustee['id'])
+
+        self.assertRefused(self.token, keystone.exception.TrustNotFound)
+
+    def test_trustor_deleted(self):
+        PROVIDERS.identity_api.delete_user(self.user_id)
+
+        self.assertRefused(self.token, keystone.exception.TrustNotFound)
 
     def test_error_after_the_write(self):
         def write_then_fail(write, *args):
