@@ -20,16 +20,20 @@ class Text:
     """A catalog as JSON, where a list is expected.
 
     :ivar json: str
+    :ivar user_id: the user that it was built for
+    :ivar project_id: the project that it was built for, or None
     """
 
-    __slots__ = ('json',)
+    __slots__ = ('json', 'project_id', 'user_id')
 
-    def __init__(self, json):
+    def __init__(self, json, user_id, project_id):
         self.json = json
+        self.user_id = user_id
+        self.project_id = project_id
 
 
 def is_wanted():
-    """Whether a :class:`Text` may be returned as the catalog."""
+    """Whether a :class:`Text` is to be returned as the catalog."""
     return _is_wanted.get()
 
 
@@ -51,20 +55,15 @@ def render_response(token, include_catalog=True):
 def parts(rendered):
     """Encode the result of :func:`render_response` as JSON, in parts.
 
-    :returns: three strings: the text before the catalog, the catalog, and the
-        text after it. The last two are empty without a catalog
+    :returns: the text before the catalog, the catalog as a :class:`Text` or
+        None, and the text after it
     """
     body = rendered['token']
     if 'catalog' not in body:
-        return jsonutils.dumps(rendered), '', ''
-    catalog = body['catalog']
-    if isinstance(catalog, Text):
-        text = catalog.json
-    else:
-        text = jsonutils.dumps(catalog)
-    body = {**body, 'catalog': content.MARK}
-    before, after = content.parts({**rendered, 'token': body})
-    return before, text, after
+        return jsonutils.dumps(rendered), None, ''
+    marked = {**body, 'catalog': content.MARK}
+    before, after = content.parts({**rendered, 'token': marked})
+    return before, body['catalog'], after
 
 
 def dumps(rendered):
@@ -72,4 +71,5 @@ def dumps(rendered):
 
     :returns: str, the same as if the catalog were a list
     """
-    return ''.join(parts(rendered))
+    before, catalog, after = parts(rendered)
+    return ''.join((before, catalog.json if catalog else '', after))

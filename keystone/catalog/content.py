@@ -4,6 +4,8 @@
 
 import contextlib
 import json
+from json import encoder
+import re
 import secrets
 import sys
 
@@ -17,6 +19,10 @@ CONF = keystone.conf.CONF
 
 #: Unpredictable placeholder, so that it occurs nowhere else.
 MARK = secrets.token_hex(16)
+# Placeholders of ids in templates.
+_USER, _PROJECT = secrets.token_hex(16), secrets.token_hex(16)
+# What a URL may contain to be substituted in a template.
+_PLAIN = re.compile(r'%%|%\(\w+\)s')
 
 
 class Service:
@@ -25,11 +31,11 @@ class Service:
     :param fixed: dict, the service as in a response, without its endpoints
     """
 
-    __slots__ = ('_parts', '_endpoints')
+    __slots__ = ('_parts', 'endpoints')
 
     def __init__(self, fixed):
         self._parts = parts({'endpoints': MARK, **fixed})
-        self._endpoints = []
+        self.endpoints = []
 
     def add(self, endpoint):
         """Add an enabled endpoint, unless it can never be visible.
@@ -38,7 +44,7 @@ class Service:
             URL, which is the stored one
         """
         if endpoint['url']:
-            self._endpoints.append(Endpoint(endpoint))
+            self.endpoints.append(Endpoint(endpoint))
 
     def text(self, values, visible):
         """The service as JSON; None if it is omitted.
@@ -48,7 +54,7 @@ class Service:
         """
         texts = [
             endpoint.text(values)
-            for endpoint in self._endpoints
+            for endpoint in self.endpoints
             if visible is None or endpoint.id in visible
         ]
         texts = list(filter(None, texts))
@@ -64,12 +70,14 @@ class Endpoint:
     :param fixed: dict, see :meth:`Service.add`
     """
 
-    __slots__ = ('id', '_url', '_template', '_parts', '_reported')
+    __slots__ = ('id', '_url', '_template', '_parts', '_reported', 'is_plain')
 
     def __init__(self, fixed):
         self.id = fixed['id']
         self._url = fixed['url']
         self._template = self._url.replace('$(', '%(')
+        #: Whether ids are substituted as they are, without a format.
+        self.is_plain = '%' not in _PLAIN.sub('', self._template)
         self._parts = parts({**fixed, 'url': MARK})
         if '%' not in self._template:
             # A URL without substitutions is used as it is.
@@ -138,6 +146,32 @@ class Content:
         )
         texts = (service.text(allowed, visible) for service in self._services)
         return f'[{", ".join(filter(None, texts))}]'
+
+    def template(self, has_project, visible=None):
+        """The catalog of all users and projects, for :func:`fill`.
+
+        :param has_project: False without a project
+        :param visible: see :meth:`text`
+        :returns: str; empty if the URL of an endpoint formats an id
+        """
+        every = (
+            one for service in self._services for one in service.endpoints
+        )
+        if not all(one.is_plain for one in every):
+            return ''
+        return self.text(_USER, _PROJECT if has_project else None, visible)
+
+
+def fill(template, user_id, project_id):
+    """The catalog of a user in a scope, from a template.
+
+    :returns: what :meth:`Content.text` returns
+    """
+    for mark, value in ((_USER, user_id), (_PROJECT, project_id)):
+        if value:
+            encoded = encoder.encode_basestring_ascii(value)
+            template = template.replace(mark, encoded[1:-1])
+    return template
 
 
 def parts(shown):

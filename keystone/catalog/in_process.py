@@ -32,6 +32,8 @@ LOG = log.getLogger(__name__)
 PROVIDERS = provider_api.ProviderAPIs
 
 _MIB = 1024 * 1024
+# Stands for what is visible to a project, which was not read.
+_UNKNOWN = object()
 # Approximate bytes of an entry of the cache, with the id of a project.
 _ENTRY = 300
 
@@ -45,14 +47,19 @@ def made_from_content(region):
     """
 
     def decorate(get_v3_catalog):
-        kept = InProcess(region)
+        CONTENT.region = region
 
+        # Records do not contain it, but have it read for each response.
         @functools.wraps(get_v3_catalog)
+        @facts.apart
         def wrapper(self, user_id, project_id):
-            catalog = kept.catalog(self, user_id, project_id)
-            if catalog is None:
+            text = CONTENT.text(self, user_id, project_id)
+            if text is None:
                 catalog = get_v3_catalog(self, user_id, project_id)
-            return catalog
+                text = jsonutils.dumps(catalog)
+            if answer_text.is_wanted():
+                return answer_text.Text(text, user_id, project_id)
+            return jsonutils.loads(text)
 
         return wrapper
 
@@ -64,13 +71,13 @@ class Snapshot:
 
     :param driver: the ``[catalog] driver`` to read from
     :param stamp: bytes
-    :param since: seconds of the clock, at or before the start of the read
+    :param until: expiry in seconds of the clock
     """
 
-    def __init__(self, driver, stamp, since):
+    def __init__(self, driver, stamp, until):
         self.driver = driver
         self.stamp = stamp
-        self.since = since
+        self.until = until
         #: A :class:`~keystone.catalog.content.Content`; None if it is too
         #: large.
         self.content = reading.read_content()
@@ -89,39 +96,54 @@ class Snapshot:
             self.content = self._endpoints = None
             self._size = room = 0
         self._lock = threading.Lock()
-        # The ids of the endpoints that are visible to a project.
-        self._visible = cachetools.LRUCache(
-            room, lambda ids: _ENTRY + sys.getsizeof(ids)
+        options = CONF.endpoint_filter
+        self._shows_all = options.return_all_endpoints_if_no_filter
+        # The ids of the endpoints visible to a project, by project; by these
+        # ids, and whether there is a project, the template of the catalog.
+        self._kept = cachetools.LRUCache(
+            room, lambda value: _ENTRY + sys.getsizeof(value)
         )
 
     @property
     def size(self):
         """Estimated bytes of memory."""
-        return self._size + self._visible.currsize
+        return self._size + self._kept.currsize
 
-    @facts.apart
-    def visible(self, manager, project_id):
-        """The endpoints visible to a project.
+    def text(self, user_id, project_id, manager=None):
+        """The catalog of a user in a scope, as JSON.
 
-        :param manager: the catalog's manager
-        :returns: set of ids, or None for all
-        :raises keystone.exception.ProjectNotFound: the project does not exist
-            and nothing is kept for it
+        :param manager: the catalog's manager, to read what is not kept
+        :returns: str; without a manager, None if something has to be read
         """
+        visible, has_project = None, bool(project_id)
         with self._lock:
-            if project_id in self._visible:
-                return self._visible[project_id]
-        visible = None
+            if has_project:
+                visible = self._kept.get(project_id, _UNKNOWN)
+            template = self._kept.get((visible, has_project))
+        if manager and not template:
+            if visible is _UNKNOWN:
+                visible = self._read_visible(manager, project_id)
+                self._keep(project_id, visible)
+            template = '[]'
+            if visible is not None or self._shows_all:
+                template = self.content.template(has_project, visible)
+            self._keep((visible, has_project), template)
+        if template:
+            return content.fill(template, user_id, project_id)
+        return manager and self.content.text(user_id, project_id, visible)
+
+    def _read_visible(self, manager, project_id):
+        """The ids of the endpoints visible to a project, or None for all."""
         if self._endpoints is None:
             PROVIDERS.resource_api.get_project(project_id)
-        else:
-            visible = reading.read_visible(
-                manager, project_id, self._endpoints
-            )
+            return None
+        found = reading.read_visible(manager, project_id, self._endpoints)
+        return found and frozenset(found)
+
+    def _keep(self, key, value):
         with self._lock, contextlib.suppress(ValueError):
             # It may exceed the memory that is left.
-            self._visible[project_id] = visible
-        return visible
+            self._kept[key] = value
 
 
 class InProcess:
@@ -132,7 +154,7 @@ class InProcess:
     """
 
     def __init__(self, region, clock=time.monotonic):
-        self._region = region
+        self.region = region
         self._clock = clock
         after_fork.call_now_and_after_fork(self._forget)
 
@@ -147,13 +169,22 @@ class InProcess:
         own = CONF.catalog.cache_time
         return CONF.cache.expiration_time if own is None else own
 
-    def catalog(self, manager, user_id, project_id):
+    def known(self, stamp, user_id, project_id):
+        """The catalog of a user in a scope, or None if it has to be read.
+
+        :param stamp: the current stamp
+        """
+        kept = self.kept
+        if kept and kept.stamp == stamp and self._clock() < kept.until:
+            return kept.text(user_id, project_id)
+        return None
+
+    def text(self, manager, user_id, project_id):
         """The catalog of a user in a scope.
 
         :param manager: the catalog's manager
-        :returns: a new list of dicts, in the form of
-            ``CatalogDriverBase.get_v3_catalog``, or its text if accepted;
-            None if the content cannot be kept
+        :returns: str, the JSON of ``CatalogDriverBase.get_v3_catalog``; None
+            if the content cannot be kept
         :raises keystone.exception.ProjectNotFound: the project does not exist
             and nothing is kept for it
         """
@@ -161,22 +192,7 @@ class InProcess:
         if stamp is None:
             return None
         kept = self._in_step(manager.driver, stamp)
-        content = kept.content
-        if content is None:
-            return None
-        facts.end_in(kept.since + self.bound - self._clock())
-        visible = None
-        if project_id:
-            visible = kept.visible(manager, project_id)
-        if (
-            visible is None
-            and not CONF.endpoint_filter.return_all_endpoints_if_no_filter
-        ):
-            return []
-        text = content.text(user_id, project_id, visible)
-        if answer_text.is_wanted():
-            return answer_text.Text(text)
-        return jsonutils.loads(text)
+        return kept.content and kept.text(user_id, project_id, manager)
 
     def _stamp(self, driver):
         """The current stamp; None if the content must not be kept."""
@@ -187,20 +203,20 @@ class InProcess:
             and self.bound > 0
             and reading.can_read(driver)
         ):
-            manager = self._region.region_invalidator._region_manager
+            manager = self.region.region_invalidator._region_manager
             stamp = manager.region_id
             # Without a cache, each request has another one.
             return stamp if manager.ids.is_known(manager.name) else None
         return None
 
-    @facts.apart
     def _in_step(self, driver, stamp):
         kept = self.kept
         if not self._holds(kept, driver, stamp):
             with self._lock:
                 kept = self.kept
                 if not self._holds(kept, driver, stamp):
-                    kept = Snapshot(driver, stamp, self._clock())
+                    since = self._clock()
+                    kept = Snapshot(driver, stamp, since + self.bound)
                     self.kept = kept
         return kept
 
@@ -209,5 +225,9 @@ class InProcess:
             kept is not None
             and kept.driver is driver
             and kept.stamp == stamp
-            and self._clock() - kept.since < self.bound
+            and self._clock() < kept.until
         )
+
+
+#: The content of this process, whose region is set by the decorator.
+CONTENT = InProcess(None)

@@ -39,10 +39,10 @@ _ETCD = 'oslo_cache.etcd3gw'
 
 # Sections whose values nearly all validations read: without caching, no result
 # is kept. And those whose values affect authorization or the body of a token.
-_OF_VALIDATIONS = (
-    'catalog', 'federation', 'identity', 'resource', 'role', 'token',
+_OF_VALIDATIONS = ('federation', 'identity', 'resource', 'role', 'token')
+_SECTIONS = (
+    'application_credential', 'catalog', 'credential', *_OF_VALIDATIONS,
 )  # fmt: skip
-_SECTIONS = ('application_credential', 'credential', *_OF_VALIDATIONS)
 
 # Seconds.
 _LONGEST_LIFETIME = 3600

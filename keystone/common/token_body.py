@@ -58,6 +58,11 @@ class TokenBody(dict):
         if not token.unscoped:
             self._token = token
 
+    @property
+    def has_catalog(self):
+        """Whether the catalog was added."""
+        return super().__contains__(_CATALOG)
+
     def __missing__(self, key):
         if key in self:  # completed now, here or by another thread
             return self[key]

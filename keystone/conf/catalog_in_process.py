@@ -16,7 +16,7 @@ Maximum memory (in MiB) that each worker process uses to keep the services and
 endpoints of the catalog, and the subset of them visible to each project. User
 and project catalogs are built from this copy, so their cost does not grow with
 the number of users and projects, and a catalog can exceed the item size limit
-of memcached. 1,000 endpoints take 0.8 MiB, and twice as much while a changed
+of memcached. 1,000 endpoints take 1.1 MiB, and twice as much while a changed
 catalog is being read; a project takes about 300 bytes. Above this limit, the
 data of projects is evicted first. A catalog that exceeds the limit by itself
 is not kept. A change made through Keystone is visible immediately to all

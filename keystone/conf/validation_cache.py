@@ -13,18 +13,16 @@ validation_cache_size = cfg.IntOpt(
     help=utils.fmt(
         """
 Approximate maximum memory (in bytes) that each worker process uses for the
-results of token validations, and the same amount again for the catalogs
-returned with them: 128 MiB in all by default. The results are also kept
-encrypted in the shared cache, and are reused while none of the cached values
-they were computed from has changed. A change through Keystone, including a
-revocation, takes effect on the next request. A direct change in the database
-takes effect after the `cache_time` of its section, the same as without this
-option. A catalog is stored once for all tokens that share it; catalogs that
-differ only in the project id are shared. Above this limit, the least recently
-used entries are evicted, and read from the shared cache when needed again. If
-set to 0, each token is fully validated every time. This has no effect unless
-global caching is enabled, with a `[cache] backend` shared by all processes,
-and `caching` in `[catalog]`, `[federation]`, `[identity]`, `[resource]`,
+results of token validations. The results are also kept encrypted in the shared
+cache, and are reused while none of the cached values they were computed from
+has changed. A change through Keystone, including a revocation, takes effect on
+the next request. A direct change in the database takes effect after the
+`cache_time` of its section, the same as without this option. Catalogs are not
+part of the results; see `[catalog] in_process_size`. Above this limit, the
+least recently used results are evicted, and read from the shared cache when
+needed again. If set to 0, each token is fully validated every time. This has
+no effect unless global caching is enabled, with a `[cache] backend` shared by
+all processes, and `caching` in `[federation]`, `[identity]`, `[resource]`,
 `[role]` and `[token]`, whose values are not cached for 0 seconds.
 """
     ),

@@ -77,15 +77,14 @@ class AccessKeyRequest(inquiry.Inquiry):
 
 def _make(
     trace: Any, credential: dict[str, Any], shown: dict[str, Any], now: float
-) -> tuple[records.Record, None]:
+) -> records.Record:
     mark = secrets.token_hex(16)
     marked = {**shown, 'credential': {**credential, 'secret': mark}}
     text = jsonutils.dumps(marked) + '\n'
     head = text.replace(f'"{mark}"', _GAP.decode()).encode()
-    record = records.Record(
+    return records.Record(
         trace.facts, trace.fingerprints, now, trace.until, head
     )
-    return record, None
 
 
 def recorded(method: Callable) -> Callable:

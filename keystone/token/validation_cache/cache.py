@@ -80,8 +80,9 @@ class Records(lookup.Lookup):
         now = time.time()
         with facts.tracing() as trace:
             token = PROVIDERS.token_provider_api._validate_token(wanted.token)
-            made = record_of(trace, token, None, now)
-            return self._keep(wanted, trace, *made)
+            return self._keep(
+                wanted, trace, record_of(trace, token, None, now)
+            )
 
     @contextlib.contextmanager
     def recording(
@@ -113,7 +114,7 @@ class Records(lookup.Lookup):
             try:
                 one = wanted(token)
                 one.locate(keys)
-                self._keep(one, trace, *make(trace, token, shown, now))
+                self._keep(one, trace, make(trace, token, shown, now))
             except NotKept as reason:
                 self.note(f'not_kept: {reason}')
             except Exception as error:
@@ -124,11 +125,7 @@ class Records(lookup.Lookup):
             yield keep
 
     def _keep(
-        self,
-        wanted: lookup.Wanted,
-        trace: facts.Trace,
-        record: records.Record,
-        catalog: records.Catalog | None,
+        self, wanted: lookup.Wanted, trace: facts.Trace, record: records.Record
     ) -> records.Record:
         """Keep a record if possible.
 
@@ -136,28 +133,24 @@ class Records(lookup.Lookup):
         :param trace: the trace in which the record was created
         """
         self.note('made')
-        is_new = catalog and catalog.digest not in self._catalogs
         reason = trace.flaw or (None if trace.is_complete else 'unsettled')
-        if catalog and not self._put(self._catalogs, catalog.digest, catalog):
+        if reason is None and not self._put(wanted, record):
             reason = 'size'
         if reason:
             self.note(f'not_kept: {reason}')
             if reason in _LASTING:
                 self.remember_unkept(wanted)
-            record.own_catalog = catalog
             return record
-        self._put(self._records, wanted.place, record)
         counters.measure(current.CACHE, 'entries', len(self._records))
         counters.measure(current.CACHE, 'bytes', self.size)
         with contextlib.suppress(stores.Unavailable):
-            # A catalog already known to this process is shared already.
-            lookup.share(wanted, record, catalog if is_new else None)
+            lookup.share(wanted, record)
         return record
 
 
 def record_of(
     trace: facts.Trace, token: Any, shown: dict[str, Any] | None, now: float
-) -> tuple[records.Record, records.Catalog | None]:
+) -> records.Record:
     """Create the record of a token in its trace.
 
     :param shown: the token as rendered in the trace; None to render it

@@ -12,6 +12,7 @@ import functools
 import time
 from typing import Any
 
+from keystone.catalog import in_process
 from keystone.common import cache as keystone_cache
 from keystone.common.cache import facts
 from keystone.common.cache import regions
@@ -37,6 +38,7 @@ class Current:
     :param places: keys of shared records
     :param found: records whose facts to read, and None
     :ivar stored: values by key in the cache
+    :ivar catalog_stamp: that of :mod:`keystone.catalog.in_process`, or empty
     """
 
     def __init__(self, places: list[str], found: list[Any]) -> None:
@@ -45,14 +47,19 @@ class Current:
         self.stored: dict[str, bytes | None] = {}
         # By key of the fact. Records share many facts.
         self._prints: dict[str, bytes] = {}
-        # The id of the revocation events, or None.
-        self._stamp: Any = None
+        # The id of the revocation events; empty if unknown.
+        self._stamp = self.catalog_stamp = b''
         keys = _facts_of(found)
         if places or keys:
-            place = self._ids.key(revoke.REVOKE_REGION.name)
-            self._read([facts.ID + place, *keys], places)
-            if self._prints[facts.ID + place]:
-                self._stamp = self._ids.parse(self.stored[place]).payload
+            events = self._ids.key(revoke.REVOKE_REGION.name)
+            catalogs = self._ids.key(in_process.CONTENT.region.name)
+            keys += facts.ID + events, facts.ID + catalogs
+            self._read(keys, places)
+            if self._prints[facts.ID + events]:
+                self._stamp = self._ids.parse(self.stored[events]).payload
+            if self._prints[facts.ID + catalogs]:
+                value = self._ids.parse(self.stored[catalogs])
+                self.catalog_stamp = regions.base_of(value.payload)
 
     def read(self, found: list[Any]) -> None:
         """Read the facts of records that were not read before."""
@@ -109,7 +116,7 @@ class Current:
 
     def _revoked(self, record: records.Record) -> str | None:
         """Whether events revoke the token of a record, as a flaw."""
-        if self._replica is None or self._stamp is None:
+        if self._replica is None or not self._stamp:
             return 'events'
         view = self._replica.view_in_step(self._stamp)
         if view is not None and record.cleared == view.number:

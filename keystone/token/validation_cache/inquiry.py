@@ -12,9 +12,15 @@ from collections.abc import Container
 import re
 from typing import Any
 
-from keystone.token.validation_cache import cache
+from oslo_serialization import jsonutils
+
+from keystone.catalog import in_process
+from keystone.common.cache import request_local
+from keystone.common import provider_api
 from keystone.token.validation_cache import lookup
 from keystone.token.validation_cache import record as records
+
+PROVIDERS = provider_api.ProviderAPIs
 
 # Query strings of validations, and whether they ask for the catalog. The
 # auth_token middleware allows expired tokens in requests with a service token.
@@ -118,6 +124,18 @@ class Inquiry:
         """
         raise NotImplementedError()
 
+    def with_catalog(self, record: records.Record) -> bytes:
+        """The body of a record, with the current catalog."""
+        if record.catalog is None:
+            return record.body(None)
+        text = in_process.CONTENT.known(self.subject.stamp, *record.catalog)
+        if text is None:
+            # What an earlier request on this thread has read is not current.
+            request_local.begin(self.environ)
+            found = PROVIDERS.catalog_api.get_v3_catalog(*record.catalog)
+            text = jsonutils.dumps(found)
+        return record.body(text)
+
     def body(self, record: records.Record) -> bytes | None:
         """The body of the response, or None if it is unknown.
 
@@ -149,8 +167,9 @@ class Validation(Inquiry):
         return _ACTIONS[self.environ['REQUEST_METHOD']], target
 
     def body(self, record: records.Record) -> bytes | None:
-        query = self.environ.get('QUERY_STRING', '')
-        return cache.RECORDS.body(record, _QUERIES[query])
+        if _QUERIES[self.environ.get('QUERY_STRING', '')]:
+            return self.with_catalog(record)
+        return record.body(None)
 
 
 #: The kinds of requests, by pattern of the path as passed by the server.

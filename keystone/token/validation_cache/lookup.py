@@ -29,12 +29,11 @@ CONF = keystone.conf.CONF
 
 # Seconds for which a token is remembered as not cacheable.
 _UNKEPT = 60
-# Seconds for which catalogs are shared, and records at most.
+# Seconds for which records are shared at most.
 _SHARED = 86400
 
-# Names of records and catalogs, which start differently.
+# With which the names of the records of tokens start.
 _SUBJECT = 'token: '
-_CATALOG = 'catalog: '
 # Flaws of a local record that a shared one may not have.
 _OUTDATED = frozenset(('changed', 'expired'))
 # Flaws of a record that a new one would have as well.
@@ -49,9 +48,10 @@ class Wanted:
     :ivar keys: the keys to seal it with, once it is located
     :ivar place: its key in the process and in the shared cache
     :ivar is_makeable: whether it is of use to create it if it is not found
+    :ivar stamp: that of the catalog when the record was looked up; or empty
     """
 
-    __slots__ = ('is_makeable', 'keys', 'name', 'place', 'token')
+    __slots__ = ('is_makeable', 'keys', 'name', 'place', 'stamp', 'token')
 
     keys: sealing.Keys
     place: str
@@ -60,6 +60,7 @@ class Wanted:
         self.token = token
         self.name = name if token is None else _SUBJECT + token
         self.is_makeable = token is not None
+        self.stamp = b''
 
     def locate(self, keys: sealing.Keys) -> None:
         """Set the place under the current keys."""
@@ -86,17 +87,14 @@ class Lookup:
 
     @functools.cached_property
     def _records(self) -> Any:
-        return _bounded()
-
-    @functools.cached_property
-    def _catalogs(self) -> Any:
-        return _bounded()
+        # Of the size that is configured when it is first used.
+        size = CONF.token.validation_cache_size
+        return cachetools.LRUCache(size, getsizeof=lambda one: one.size)
 
     def clear(self) -> None:
         """Drop all records of this process."""
         with self._lock:
             vars(self).pop('_records', None)
-            vars(self).pop('_catalogs', None)
 
     def note(self, what: str) -> None:
         """Increment a counter of the process and of the request."""
@@ -115,7 +113,7 @@ class Lookup:
     @property
     def size(self) -> int:
         """Approximate size in bytes."""
-        return int(self._records.currsize + self._catalogs.currsize)
+        return int(self._records.currsize)
 
     def find(self, *wanted: Wanted) -> list[Any]:
         """Find valid records.
@@ -144,6 +142,8 @@ class Lookup:
             for one, mine in zip(wanted, local)
         ]
         now.read(found)
+        for one in wanted:
+            one.stamp = now.catalog_stamp
         flaws = [now.flaw(record) for record in found]
         if self._drop_outdated(wanted, local, flaws):
             # Another process may have shared newer ones.
@@ -172,66 +172,35 @@ class Lookup:
 
         :param mine: the same if it is a local one, or None
         """
-        if flaw is None and not self._has_catalog(wanted, record):
-            flaw = 'catalog'
         if flaw is not None:
             self.note(f'miss: {flaw}')
             if flaw in _FINAL:
                 wanted.is_makeable = False
             return None
         if mine is None:
-            self._put(self._records, wanted.place, record)
+            self._put(wanted, record)
         self.note('shared_hit' if mine is None else 'hit')
         return record
 
-    def _get(self, kept: Any, key: str) -> Any:
-        with self._lock:
-            return kept.get(key)
-
-    def _put(self, kept: Any, key: str, value: Any) -> bool:
-        """Keep a value in this process; False if it exceeds the size."""
+    def _put(self, wanted: Wanted, record: records.Record) -> bool:
+        """Keep a record in this process; False if it exceeds the size."""
         with self._lock, contextlib.suppress(ValueError):
-            kept[key] = value
+            self._records[wanted.place] = record
             return True
         return False
 
     def resized(self, wanted: Wanted, record: records.Record) -> None:
         """Account for the changed size of a record."""
-        if self._get(self._records, wanted.place) is record:
-            self._put(self._records, wanted.place, record)
+        with self._lock:
+            is_kept = self._records.get(wanted.place) is record
+        if is_kept:
+            self._put(wanted, record)
 
     def remember_unkept(self, wanted: Wanted) -> None:
         """Remember for a while that a token is not cacheable."""
         now = time.time()
         unkept = records.Record((), b'', now, now + _UNKEPT, head=b'')
-        self._put(self._records, wanted.place, unkept)
-
-    def _has_catalog(self, wanted: Wanted, record: records.Record) -> bool:
-        """Whether this process has the catalog of a record, or can get it."""
-        digest = record.catalog
-        if digest is None or self._get(self._catalogs, digest):
-            return True
-        name = sealing.name(wanted.keys, _CATALOG + digest)
-        (sealed,) = current.ids_of_regions().store.get_many([name])
-        text = sealing.unseal(wanted.keys, name, sealed)
-        return text is not None and self._put(
-            self._catalogs, digest, records.Catalog(text)
-        )
-
-    def body(self, record: records.Record, with_catalog: bool) -> Any:
-        """The body of a response in bytes; None if its catalog is missing."""
-        if not with_catalog or record.catalog is None:
-            return record.body(None)
-        catalog = record.own_catalog or self._get(
-            self._catalogs, record.catalog
-        )
-        return catalog and record.body(catalog)
-
-
-def _bounded() -> cachetools.LRUCache:
-    """A cache of the size that is configured when it is first used."""
-    size = CONF.token.validation_cache_size
-    return cachetools.LRUCache(size, getsizeof=lambda one: one.size)
+        self._put(wanted, unkept)
 
 
 def _opened(wanted: Wanted, sealed: bytes | None) -> Any:
@@ -240,20 +209,14 @@ def _opened(wanted: Wanted, sealed: bytes | None) -> Any:
     return packed and records.Record.unpacked(packed)
 
 
-def share(wanted: Wanted, record: records.Record, catalog: Any) -> None:
+def share(wanted: Wanted, record: records.Record) -> None:
     """Share a record with other processes.
 
-    :param catalog: a :class:`.record.Catalog` to share as well, or None
     :raises keystone.common.cache.stores.Unavailable: the servers fail
     """
     seconds = int(min(record.until - time.time(), _SHARED))
     store = current.ids_of_regions().store
     if seconds < 1 or not store.makes_leases:
         return
-    if catalog:
-        name = sealing.name(wanted.keys, _CATALOG + catalog.digest)
-        if store.get_many([name]) == [None]:
-            sealed = sealing.seal(wanted.keys, name, catalog.text)
-            store.set(name, sealed, _SHARED)
     sealed = sealing.seal(wanted.keys, wanted.place, record.packed())
     store.set(wanted.place, sealed, seconds)

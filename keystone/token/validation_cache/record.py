@@ -3,13 +3,13 @@
 """Validation results of tokens, independent of the caller.
 
 A record is used for any caller, with and without the catalog: N callers and M
-tokens need N + M records, not N × M.
+tokens need N + M records, not N × M. The catalog is not part of it, but filled
+into each response: a change of the catalog invalidates no record.
 """
 
 from collections.abc import Collection
 import dataclasses
 import datetime
-import hashlib
 import json
 import sys
 from typing import Any
@@ -21,10 +21,8 @@ from keystone.common.cache import facts
 from keystone.models import token_model  # noqa: F401  (registers its handler)
 
 #: Format version of shared records.
-FORMAT = 3
+FORMAT = 4
 
-# Marks the project id in a catalog. This byte does not occur in JSON.
-_GAP = b'\0'
 # Precedes the catalog in a body.
 _CATALOG = b', "catalog": '
 
@@ -32,26 +30,6 @@ _CATALOG = b', "catalog": '
 # measured, and includes what the allocator adds.
 _OVERHEAD = 3500
 _OF_FACT = 24
-
-
-class Catalog:
-    """The catalog of a response, equal for all projects except for their ids.
-
-    :param text: bytes of JSON, with a gap for each project id
-    """
-
-    __slots__ = ('digest', 'text')
-
-    def __init__(self, text: bytes) -> None:
-        self.text = text
-        self.digest = hashlib.blake2b(text, digest_size=20).hexdigest()
-
-    @property
-    def size(self) -> int:
-        return len(self.text) + 300
-
-    def fill(self, project_id: bytes) -> bytes:
-        return self.text.replace(_GAP, project_id)
 
 
 @dataclasses.dataclass(eq=False, repr=False, slots=True)
@@ -67,8 +45,8 @@ class Record:
     :param revocation: values to compare with revocation events; None if it is
         not the record of a token
     :param model: the serialized token model without the token id
-    :param catalog: digest of the catalog, or None
-    :param project: id of the project, or None
+    :param catalog: ids of the user and the project of the catalog; None if the
+        response has no catalog
     :param target: target of policy rules for the token
     """
 
@@ -80,16 +58,13 @@ class Record:
     tail: bytes = b''
     revocation: dict[str, Any] | None = None
     model: bytes = b''
-    catalog: str | None = None
-    project: str | None = None
+    catalog: Collection[str | None] | None = None
     target: Collection[str | None] = ('', None)
 
     #: Number of the sync up to which the token is not revoked.
     cleared: int | None = dataclasses.field(default=None, init=False)
     #: The :class:`.decisions.Decisions` if the token was used as a caller's.
     caller: Any = dataclasses.field(default=None, init=False)
-    #: The catalog, if record and catalog are not kept.
-    own_catalog: Catalog | None = dataclasses.field(default=None, init=False)
 
     def __post_init__(self) -> None:
         # Records share most of them. Only plain strings can be interned.
@@ -108,12 +83,11 @@ class Record:
             + (0 if self.caller is None else self.caller.size)
         )
 
-    def body(self, catalog: Catalog | None) -> bytes:
-        """The body of the response, with or without a catalog."""
+    def body(self, catalog: str | None) -> bytes:
+        """The body of the response, with or without a catalog in JSON."""
         if catalog is None:
             return self.head + self.tail
-        filled = catalog.fill((self.project or '').encode())
-        return b''.join((self.head, _CATALOG, filled, self.tail))
+        return b''.join((self.head, _CATALOG, catalog.encode(), self.tail))
 
     def token(self, token_id: str) -> Any:
         """The token model, as a new object."""
@@ -146,7 +120,7 @@ def make(
     shown: dict[str, Any],
     revocation: dict[str, Any] | None,
     now: float,
-) -> tuple[Record, Catalog | None]:
+) -> Record:
     """Create the record of a token validated and rendered in a trace.
 
     :param token: the :class:`keystone.models.token_model.TokenModel`
@@ -155,22 +129,17 @@ def make(
     :param revocation: values to compare with revocation events, or None
     :param now: seconds since the epoch, before anything was read
     """
-    head, text, tail = (one.encode() for one in answer_text.parts(shown))
-    catalog = None
-    if text:
-        head = head.removesuffix(_CATALOG)
-        project = (token.project_id or '').encode()
-        catalog = Catalog(text.replace(project, _GAP) if project else text)
+    head, catalog, tail = answer_text.parts(shown)
     token_id, token.id = token.id, None
     try:
         model = msgpackutils.dumps(token)
     finally:
         token.id = token_id
     expires = datetime.datetime.fromisoformat(token.expires_at)
-    record = Record(
+    return Record(
         trace.facts, trace.fingerprints, now,
-        min(trace.until, expires.timestamp()), head, tail, revocation, model,
-        catalog.digest if catalog else None, token.project_id,
+        min(trace.until, expires.timestamp()),
+        head.encode().removesuffix(_CATALOG), tail.encode(), revocation, model,
+        catalog and (catalog.user_id, catalog.project_id),
         (token.user_id, token.user['domain_id']),
     )  # fmt: skip
-    return record, catalog

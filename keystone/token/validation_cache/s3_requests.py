@@ -70,8 +70,7 @@ class SignedRequest(inquiry.Inquiry):
         except (exception.Error, ValueError):
             # Normal processing rejects it.
             return None
-        body = cache.RECORDS.body(record, with_catalog=True)
-        return body and _filled(body)
+        return _filled(self.with_catalog(record))
 
 
 def _credentials(environ: dict) -> dict[str, str]:
@@ -135,7 +134,7 @@ def _filled(body: bytes) -> bytes:
 
 def _make(
     trace: Any, token: Any, shown: dict[str, Any], now: float
-) -> tuple[records.Record, records.Catalog | None]:
+) -> records.Record:
     if (
         token.trust_id
         or token.application_credential_id
@@ -145,13 +144,11 @@ def _make(
         raise cache.NotKept('delegated')
     marks = {name: secrets.token_hex(16) for name in _GAPS}
     marked = {**shown['token'], **marks, 'audit_ids': [marks['audit_ids']]}
-    record, catalog = records.make(
-        trace, token, {**shown, 'token': marked}, None, now
-    )
+    record = records.make(trace, token, {**shown, 'token': marked}, None, now)
     for name, mark in marks.items():
         record.head = record.head.replace(mark.encode(), _GAPS[name])
         record.tail = record.tail.replace(mark.encode(), _GAPS[name])
-    return record, catalog
+    return record
 
 
 def recording(

@@ -11,6 +11,7 @@ import webob
 from keystone.common.cache import request_local
 from keystone.common import context
 import keystone.conf
+from keystone.server.flask.request_processing.middleware import auth_context
 from keystone.server.flask.request_processing.middleware import cache_report
 from keystone.token.validation_cache import cache
 from keystone.token.validation_cache import decisions
@@ -103,18 +104,25 @@ class ValidationCacheMiddleware:
     def _is_allowed(
         self, asked: inquiry.Inquiry, caller: Any, subject: Any
     ) -> bool:
-        if caller.caller is None:
+        kept = caller.caller
+        if kept is None:
+            # For what a rule reads.
+            request_local.begin(asked.environ)
             credentials = _credentials(asked.caller.token)
             if credentials is None:
                 return False
-            caller.caller = decisions.Decisions(credentials)
-        if not asked.accepts(caller.caller.credentials):
+            kept = decisions.Decisions(credentials)
+        if not asked.accepts(kept.credentials):
             return False
         try:
-            return caller.caller.allow(*asked.decision(subject))
+            return kept.allow(*asked.decision(subject))
         except Exception:
             # Normal processing rejects it.
             return False
+        finally:
+            # A rule may have read the catalog, which may change.
+            body = kept.credentials.token_reference['token']
+            caller.caller = None if body.has_catalog else kept
 
     def _ask(self, asked: inquiry.Inquiry, start_response: Any) -> Any:
         def learn(status: str, sent: list, *exc_info: Any) -> Any:
@@ -140,9 +148,6 @@ def _credentials(token: str | None) -> Any:
     :returns: a :class:`keystone.common.context.RequestContext`; None if the
         middleware rejects the caller
     """
-    # It imports this package.
-    from keystone.server.flask.request_processing import middleware
-
     seen: dict = {}
 
     def app(environ: dict, start_response: Any) -> list[bytes]:
@@ -153,7 +158,7 @@ def _credentials(token: str | None) -> Any:
     request = webob.Request.blank('/', headers={'X-Auth-Token': token})
     before = oslo_context.get_current()
     try:
-        request.send(middleware.auth_context.AuthContextMiddleware(app))
+        request.send(auth_context.AuthContextMiddleware(app))
     finally:
         if before is not None:
             before.update_store()

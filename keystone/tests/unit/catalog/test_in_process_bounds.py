@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import json
 import threading
 
 import fixtures
@@ -24,9 +25,11 @@ class BoundTests(content_base.ContentTestCase):
         )
 
     def get(self, project_id=None):
-        return self.elsewhere(
-            self.process.catalog, self.api, self.user, project_id
-        )
+        return self.elsewhere(self.catalog, self.process, project_id)
+
+    def catalog(self, process, project_id):
+        text = process.text(self.api, self.user, project_id)
+        return text and json.loads(text)
 
     def configure(self, **kwargs):
         self.config_fixture.config(group='catalog', **kwargs)
@@ -93,7 +96,7 @@ class BoundTests(content_base.ContentTestCase):
 
         self.assertGreater(self.process.kept.size, alone + 3 * 90 * 30)
         self.assertLess(self.process.kept.size, 1024 * 1024)
-        self.assertEqual(3, len(self.process.kept._visible))
+        self.assertLessEqual({*self.projects}, {*self.process.kept._kept})
 
     def test_too_large_is_not_read_each_time(self):
         self.configure(in_process_size=1)
@@ -121,16 +124,12 @@ class BoundTests(content_base.ContentTestCase):
     def test_a_write_is_seen_by_each_process(self):
         other = in_process.InProcess(catalog.COMPUTED_CATALOG_REGION)
         for process in (self.process, other):
-            self.assertEqual(
-                [], process.catalog(self.api, self.user, self.project)
-            )
+            self.assertEqual([], self.catalog(process, self.project))
 
         self.elsewhere(self.new_service)
 
         for process in (self.process, other):
-            found = self.elsewhere(
-                process.catalog, self.api, self.user, self.project
-            )
+            found = self.elsewhere(self.catalog, process, self.project)
             self.assertEqual(1, len(found))
 
     def test_child_process_reads_for_itself(self):
@@ -148,7 +147,7 @@ class BoundTests(content_base.ContentTestCase):
 
     def test_cache_that_fails(self):
         """The content would be of use to one request only."""
-        ids = self.process._region.region_invalidator._region_manager.ids
+        ids = self.process.region.region_invalidator._region_manager.ids
 
         def fail(_keys):
             raise stores.Unavailable

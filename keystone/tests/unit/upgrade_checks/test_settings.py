@@ -115,7 +115,7 @@ class SettingsTests(base.StatusTestCase):
         self.assertNotIn('[resource]', results[LIFETIMES][1])
         self.assertFound(
             results, ANSWERS, WARNING,
-            'not kept: [catalog] caching, [role] cache_time is off or 0.',
+            'not kept: [role] cache_time is off or 0.',
         )  # fmt: skip
 
     def test_revocation(self):

@@ -47,7 +47,7 @@ class ConditionTests(base.ValidationCacheTestCase):
             self.ask(self.subject)
 
     def test_lifetime_is_at_most_any_cache_time(self):
-        for section in ('identity', 'resource', 'role', 'catalog'):
+        for section in ('identity', 'resource', 'role'):
             self.config_fixture.config(group=section, cache_time=5)
             self.forget()
             self.ask(self.subject)

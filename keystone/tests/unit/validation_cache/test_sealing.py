@@ -119,7 +119,6 @@ class KeyTests(base.ValidationCacheTestCase):
                 self.ask(subject)
 
     def test_deleted_while_its_record_is_read(self):
-        # One that needs no catalog besides the record.
         token = self.get_unscoped_token()
         self.ask(token, token)
         self.cache.clear()

@@ -90,8 +90,8 @@ class RoundTripsTests(RoundTripsMixin, test_v3.RestfulTestCase):
         self.validate(token)
         self.validate(token)
         shared_cache.forget_in_process()
-        # The records, their facts, and a catalog.
-        self.assertEqual(['get_many'] * 3, self.validate(token))
+        # The records, and their facts.
+        self.assertEqual(['get_many'] * 2, self.validate(token))
         self.assertEqual(['get_many'], self.validate(token))
 
     def issue(self, **asked):
