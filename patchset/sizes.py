@@ -19,7 +19,7 @@ _DOCUMENTATION = ('diff --git a/doc/', 'diff --git a/api-ref/')
 LIMITS = {
     'topics': 44,
     _CODE: 665,
-    'lines in keystone': 11520,
+    'lines in keystone': 11535,
     'lines in patchset': 12430,
     'lines in bench': 6530,
 }

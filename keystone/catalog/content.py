@@ -2,6 +2,7 @@
 
 """Content of the catalog, from which user and project catalogs are built."""
 
+import collections
 import contextlib
 import json
 from json import encoder
@@ -76,8 +77,8 @@ class Endpoint:
         self.id = fixed['id']
         self._url = fixed['url']
         self._template = self._url.replace('$(', '%(')
-        #: Whether ids are substituted as they are, without a format.
-        self.is_plain = '%' not in _PLAIN.sub('', self._template)
+        #: Whether no id is formatted, as by ``%(project_id).8s``.
+        self.is_plain = _is_plain(self._template)
         self._parts = parts({**fixed, 'url': MARK})
         if '%' not in self._template:
             # A URL without substitutions is used as it is.
@@ -110,6 +111,19 @@ class Endpoint:
             self._reported += (bool(silent),)
             with contextlib.suppress(exception.MalformedEndpoint):
                 utils.format_url(self._url, values, silent)
+
+
+def _is_plain(template):
+    if '%' not in _PLAIN.sub('', template):
+        return True
+    try:
+        template % collections.defaultdict(str)
+    except ValueError:
+        # It is malformed with any values, and not shown.
+        return True
+    except TypeError:
+        pass
+    return False
 
 
 class Content:

@@ -96,10 +96,8 @@ class Snapshot:
             self.content = self._endpoints = None
             self._size = room = 0
         self._lock = threading.Lock()
-        options = CONF.endpoint_filter
-        self._shows_all = options.return_all_endpoints_if_no_filter
-        # The ids of the endpoints visible to a project, by project; by these
-        # ids, and whether there is a project, the template of the catalog.
+        # The ids of the endpoints visible to a project, by project; templates
+        # of catalogs, by what they depend on.
         self._kept = cachetools.LRUCache(
             room, lambda value: _ENTRY + sys.getsizeof(value)
         )
@@ -116,18 +114,19 @@ class Snapshot:
         :returns: str; without a manager, None if something has to be read
         """
         visible, has_project = None, bool(project_id)
+        show_all = CONF.endpoint_filter.return_all_endpoints_if_no_filter
         with self._lock:
             if has_project:
                 visible = self._kept.get(project_id, _UNKNOWN)
-            template = self._kept.get((visible, has_project))
+            template = self._kept.get((visible, has_project, show_all))
         if manager and not template:
             if visible is _UNKNOWN:
                 visible = self._read_visible(manager, project_id)
                 self._keep(project_id, visible)
             template = '[]'
-            if visible is not None or self._shows_all:
+            if visible is not None or show_all:
                 template = self.content.template(has_project, visible)
-            self._keep((visible, has_project), template)
+            self._keep((visible, has_project, show_all), template)
         if template:
             return content.fill(template, user_id, project_id)
         return manager and self.content.text(user_id, project_id, visible)

@@ -230,7 +230,6 @@ class _Catalog:
         self.config(
             group='endpoint_filter', return_all_endpoints_if_no_filter=value
         )
-        catalog.COMPUTED_CATALOG_REGION.invalidate()
 
 
 class DifferentialTests(content_base.ContentTestCase):

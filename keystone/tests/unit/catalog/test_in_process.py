@@ -5,7 +5,6 @@ import uuid
 import fixtures
 from oslo_cache import core as oslo_cache
 
-from keystone import catalog
 from keystone.catalog.backends import sql as catalog_sql
 from keystone import exception
 from keystone.tests.unit.catalog import content_base
@@ -90,8 +89,6 @@ class FilterTests(content_base.ContentTestCase):
         self.config_fixture.config(
             group='endpoint_filter', return_all_endpoints_if_no_filter=value
         )
-        # As if restarted.
-        catalog.COMPUTED_CATALOG_REGION.invalidate()
 
     def test_endpoint(self):
         self.api.add_endpoint_to_project(self.public, self.project)

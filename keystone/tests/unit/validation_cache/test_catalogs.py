@@ -58,6 +58,16 @@ class CatalogTests(base.ValidationCacheTestCase):
 
         self.assertCurrent(f'http://k/{self.project_id[:8]}')
 
+    def test_malformed_url(self):
+        """It is not shown, and the others are not built each time."""
+        self.add_endpoint(url='http://k/100%')
+        self.assertCurrent()
+
+        built = fixtures.MockPatchObject(self.api, 'get_v3_catalog')
+        with built, self.counted(hit=2):
+            self.ask()
+        built.mock.assert_not_called()
+
     def test_id_that_json_escapes(self):
         self.add_endpoint(url='http://k/$(user_id)s')
         (service,) = self.api.get_v3_catalog('a"\u20ac', self.project_id)
