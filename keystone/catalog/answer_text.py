@@ -11,7 +11,10 @@ import contextvars
 from oslo_serialization import jsonutils
 
 from keystone.catalog import content
+from keystone.common import provider_api
 from keystone.common import render_token
+
+PROVIDERS = provider_api.ProviderAPIs
 
 _is_wanted = contextvars.ContextVar('catalog as text', default=False)
 
@@ -43,11 +46,21 @@ def render_response(token, include_catalog=True):
     Arguments, result and errors are those of
     :func:`keystone.common.render_token.render_token_response_from_model`.
     """
+    render = render_token.render_token_response_from_model
+    return _with_text(render, token, include_catalog=include_catalog)
+
+
+def catalog(user_id, project_id):
+    """The catalog of a user in a scope, as JSON."""
+    read = PROVIDERS.catalog_api.get_v3_catalog
+    return _with_text(read, user_id, project_id).json
+
+
+def _with_text(function, *args, **kwargs):
+    """Call a function that returns a catalog as a :class:`Text`."""
     reset = _is_wanted.set(True)
     try:
-        return render_token.render_token_response_from_model(
-            token, include_catalog=include_catalog
-        )
+        return function(*args, **kwargs)
     finally:
         _is_wanted.reset(reset)
 

@@ -5,7 +5,6 @@
 import collections
 import contextlib
 import json
-from json import encoder
 import re
 import secrets
 import sys
@@ -118,11 +117,9 @@ def _is_plain(template):
         return True
     try:
         template % collections.defaultdict(str)
-    except ValueError:
-        # It is malformed with any values, and not shown.
-        return True
-    except TypeError:
-        pass
+    except (TypeError, ValueError) as error:
+        # It may be malformed with any values, and is not shown then.
+        return isinstance(error, ValueError)
     return False
 
 
@@ -168,10 +165,8 @@ class Content:
         :param visible: see :meth:`text`
         :returns: str; empty if the URL of an endpoint formats an id
         """
-        every = (
-            one for service in self._services for one in service.endpoints
-        )
-        if not all(one.is_plain for one in every):
+        plain = (e.is_plain for s in self._services for e in s.endpoints)
+        if not all(plain):
             return ''
         return self.text(_USER, _PROJECT if has_project else None, visible)
 
@@ -183,8 +178,7 @@ def fill(template, user_id, project_id):
     """
     for mark, value in ((_USER, user_id), (_PROJECT, project_id)):
         if value:
-            encoded = encoder.encode_basestring_ascii(value)
-            template = template.replace(mark, encoded[1:-1])
+            template = template.replace(mark, json.dumps(value)[1:-1])
     return template
 
 

@@ -54,10 +54,13 @@ def made_from_content(region):
         @facts.apart
         def wrapper(self, user_id, project_id):
             text = CONTENT.text(self, user_id, project_id)
+            is_text = answer_text.is_wanted()
             if text is None:
                 catalog = get_v3_catalog(self, user_id, project_id)
+                if not is_text:
+                    return catalog
                 text = jsonutils.dumps(catalog)
-            if answer_text.is_wanted():
+            if is_text:
                 return answer_text.Text(text, user_id, project_id)
             return jsonutils.loads(text)
 
@@ -169,14 +172,9 @@ class InProcess:
         return CONF.cache.expiration_time if own is None else own
 
     def known(self, stamp, user_id, project_id):
-        """The catalog of a user in a scope, or None if it has to be read.
-
-        :param stamp: the current stamp
-        """
-        kept = self.kept
-        if kept and kept.stamp == stamp and self._clock() < kept.until:
-            return kept.text(user_id, project_id)
-        return None
+        """The catalog under a stamp, or None if it has to be read."""
+        kept = self._current(stamp)
+        return None if kept is None else kept.text(user_id, project_id)
 
     def text(self, manager, user_id, project_id):
         """The catalog of a user in a scope.
@@ -209,23 +207,26 @@ class InProcess:
         return None
 
     def _in_step(self, driver, stamp):
-        kept = self.kept
-        if not self._holds(kept, driver, stamp):
+        kept = self._current(stamp, driver)
+        if kept is None:
             with self._lock:
-                kept = self.kept
-                if not self._holds(kept, driver, stamp):
-                    since = self._clock()
-                    kept = Snapshot(driver, stamp, since + self.bound)
-                    self.kept = kept
+                kept = self._current(stamp, driver)
+                if kept is None:
+                    until = self._clock() + self.bound
+                    self.kept = kept = Snapshot(driver, stamp, until)
         return kept
 
-    def _holds(self, kept, driver, stamp):
-        return (
+    def _current(self, stamp, driver=None):
+        """What is kept, if it is current, and of the driver; or None."""
+        kept = self.kept
+        if (
             kept is not None
-            and kept.driver is driver
+            and kept.driver is (driver or kept.driver)
             and kept.stamp == stamp
             and self._clock() < kept.until
-        )
+        ):
+            return kept
+        return None
 
 
 #: The content of this process, whose region is set by the decorator.

@@ -12,15 +12,11 @@ from collections.abc import Container
 import re
 from typing import Any
 
-from oslo_serialization import jsonutils
-
+from keystone.catalog import answer_text
 from keystone.catalog import in_process
 from keystone.common.cache import request_local
-from keystone.common import provider_api
 from keystone.token.validation_cache import lookup
 from keystone.token.validation_cache import record as records
-
-PROVIDERS = provider_api.ProviderAPIs
 
 # Query strings of validations, and whether they ask for the catalog. The
 # auth_token middleware allows expired tokens in requests with a service token.
@@ -132,8 +128,7 @@ class Inquiry:
         if text is None:
             # What an earlier request on this thread has read is not current.
             request_local.begin(self.environ)
-            found = PROVIDERS.catalog_api.get_v3_catalog(*record.catalog)
-            text = jsonutils.dumps(found)
+            text = answer_text.catalog(*record.catalog)
         return record.body(text)
 
     def body(self, record: records.Record) -> bytes | None:
