@@ -47,9 +47,7 @@ class Environment:
         :raises patchset.errors.Error: the lock's packages cannot be had, or
             do not match their hashes
         """
-        with locking.exclusive(self.path):
-            if not self._complete():
-                self._make()
+        locking.once(self.path, self._complete, self._make)
         return self
 
     def _complete(self):

@@ -22,3 +22,11 @@ def exclusive(path):
             progress.step(f'waiting for another ./ks to create {path.name}')
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+
+
+def once(path, is_made, make, *arguments):
+    """Make what appears whole or not at all; wait only while it is missing."""
+    if not is_made():
+        with exclusive(path):
+            if not is_made():
+                make(*arguments)

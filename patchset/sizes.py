@@ -39,9 +39,7 @@ def measured(topics, root):
             if line.startswith('diff --git '):
                 is_docs = line.startswith(_DOCUMENTATION)
                 what = _DOCS if is_docs else _CODE
-            elif line.startswith(('+', '-')) and not line.startswith(
-                ('+++ ', '--- ')
-            ):
+            elif line[:1] in ('+', '-') and line[:4] not in ('+++ ', '--- '):
                 found[what] += 1
     for folder in _FOLDERS:
         found[f'lines in {folder}'] = sum(

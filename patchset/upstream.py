@@ -24,21 +24,11 @@ def ensure(pin):
     :raises patchset.errors.Error: no network, or the wrong sha256
     """
     archive = paths.BUILD / 'upstream' / pin.file
-    with locking.exclusive(archive):
-        if not archive.is_file():
-            try:
-                _download(
-                    f'keystone=={pin.version} --hash=sha256:{pin.sha256}',
-                    archive,
-                    '--require-hashes',
-                )
-            except errors.Error as error:
-                raise _explained(pin, str(error))
-        _verify(pin, archive)
-        folder = paths.pristine(pin.version)
-        if not folder.is_dir():
-            _unpack(archive, folder)
-        return folder
+    folder = paths.pristine(pin.version)
+    locking.once(archive, archive.is_file, _fetch, pin, archive)
+    _verify(pin, archive)
+    locking.once(folder, folder.is_dir, _unpack, archive, folder)
+    return folder
 
 
 def fetch(version):
@@ -48,9 +38,8 @@ def fetch(version):
     :raises patchset.errors.Error: there is no such version, or no network
     """
     archive = paths.BUILD / 'upstream' / f'keystone-{version}.tar.gz'
-    with locking.exclusive(archive):
-        if not archive.is_file():
-            _download(f'keystone=={version}', archive)
+    wanted = f'keystone=={version}'
+    locking.once(archive, archive.is_file, _download, wanted, archive)
     return archive
 
 
@@ -60,17 +49,38 @@ def sha256(path):
         return hashlib.file_digest(source, 'sha256').hexdigest()
 
 
-def _verify(pin, archive):
-    found = sha256(archive)
-    if found != pin.sha256:
+def _fetch(pin, archive):
+    wanted = f'keystone=={pin.version} --hash=sha256:{pin.sha256}'
+    try:
+        _download(wanted, archive)
+    except errors.Error as error:
+        got = re.search(r'Got +([0-9a-f]{64})', str(error))
+        if got:
+            found = f'the package index gives {got[1]}; nothing was kept'
+            raise _wrong_sha256(pin, found)
         raise errors.Error(
-            f'{pin.file}: wrong sha256: the pin of {pin.release} says '
-            f'{pin.sha256}, the file {archive} has {found}; nothing was '
-            f'unpacked; fix the pin or remove that file'
+            f'could not fetch {pin.file}: is the package index reachable? '
+            f'({error})'
         )
 
 
-def _download(requirement, archive, *options):
+def _verify(pin, archive):
+    if (found := sha256(archive)) != pin.sha256:
+        raise _wrong_sha256(
+            pin,
+            f'the file {archive} has {found}; nothing was unpacked; fix the '
+            f'pin or remove that file',
+        )
+
+
+def _wrong_sha256(pin, found):
+    return errors.Error(
+        f'{pin.file}: wrong sha256: the pin of {pin.release} says '
+        f'{pin.sha256}, {found}'
+    )
+
+
+def _download(requirement, archive):
     # pip finds the archive, so that a mirror, a proxy or an index of the
     # user's own in pip's configuration is honoured; it checks the hash
     # before it opens the archive.
@@ -83,27 +93,13 @@ def _download(requirement, archive, *options):
                 sys.executable, '-m', 'pip', 'download', '--quiet',
                 '--no-input', '--disable-pip-version-check', '--no-deps',
                 '--no-build-isolation', '--no-binary', 'keystone',
-                '--dest', folder, *options, '--requirement', '/dev/stdin',
+                '--dest', folder, '--requirement', '/dev/stdin',
             ],
             stdin=f'{requirement}\n',
             env={'TMPDIR': folder},
             what='pip download',
         )  # fmt: skip
         shutil.move(folder / archive.name, archive)
-
-
-def _explained(pin, message):
-    got = re.search(r'Got +([0-9a-f]{64})', message)
-    if got:
-        return errors.Error(
-            f'{pin.file}: wrong sha256: the pin of {pin.release} says '
-            f'{pin.sha256}, the package index gives {got[1]}; nothing was '
-            f'kept'
-        )
-    return errors.Error(
-        f'could not fetch {pin.file}: is the package index reachable? '
-        f'({message})'
-    )
 
 
 def _unpack(archive, folder):

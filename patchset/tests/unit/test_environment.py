@@ -12,6 +12,7 @@ import testtools
 
 from patchset import environment
 from patchset import errors
+from patchset import locking
 
 
 class EnvironmentTestCase(testtools.TestCase):
@@ -44,6 +45,12 @@ class EnvironmentTestCase(testtools.TestCase):
         (self.build / 'one').rename(self.build / 'two')
         moved = self.environment('two').ensure()
         subprocess.run([moved.bin / 'pip', '--version'], check=True)
+
+    def test_no_wait_for_what_is_there(self):
+        made = self.environment('one').ensure()
+        self.useFixture(fixtures.Timeout(60, gentle=True))
+        with locking.exclusive(made.path):
+            self.environment('one').ensure()
 
     def test_packages_that_cannot_be_had(self):
         lock = self.build / 'requirements' / '2026.2' / 'run.txt'

@@ -9,6 +9,7 @@ import shutil
 import fixtures
 
 from patchset import errors
+from patchset import locking
 from patchset import paths
 from patchset import upstream
 from patchset.tests.unit import base
@@ -43,6 +44,16 @@ class FetchTestCase(base.RepositoryTestCase):
         self.assertTrue((folder / 'keystone' / 'revoke' / 'core.py').is_file())
         self.index()
         self.assertEqual(folder, upstream.ensure(self.pin))
+
+    def test_no_wait_for_what_is_there(self):
+        self.index(self.archive)
+        folder = upstream.ensure(self.pin)
+        self.useFixture(fixtures.Timeout(60, gentle=True))
+        with (
+            locking.exclusive(self.build / 'upstream' / self.pin.file),
+            locking.exclusive(folder),
+        ):
+            self.assertEqual(folder, upstream.ensure(self.pin))
 
     def test_wrong_sha256_keeps_nothing(self):
         self.index(self.archive)
