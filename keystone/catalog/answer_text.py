@@ -7,15 +7,17 @@ available, it is not built at all.
 """
 
 import contextvars
+import secrets
 
 from oslo_serialization import jsonutils
 
-from keystone.catalog import content
 from keystone.common import provider_api
 from keystone.common import render_token
 
 PROVIDERS = provider_api.ProviderAPIs
 
+# Unpredictable, so that it occurs nowhere else.
+_MARK = secrets.token_hex(16)
 _is_wanted = contextvars.ContextVar('catalog as text', default=False)
 
 
@@ -74,8 +76,8 @@ def parts(rendered):
     body = rendered['token']
     if 'catalog' not in body:
         return jsonutils.dumps(rendered), None, ''
-    marked = {**body, 'catalog': content.MARK}
-    before, after = content.parts({**rendered, 'token': marked})
+    marked = {**rendered, 'token': {**body, 'catalog': _MARK}}
+    before, after = jsonutils.dumps(marked).split(f'"{_MARK}"')
     return before, body['catalog'], after
 
 

@@ -88,7 +88,7 @@ class Snapshot:
         self._endpoints = None
         if reading.has_filters():
             self._endpoints = driver.list_endpoints(driver_hints.Hints())
-        self._size = sum(map(content.size_of, (self.content, self._endpoints)))
+        self._size = content.size_of([self.content.services, self._endpoints])
         room = CONF.catalog.in_process_size * _MIB - self._size
         if room < 0:
             LOG.warning(

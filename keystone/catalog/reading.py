@@ -48,11 +48,10 @@ def read_content():
         for row in session.execute(query):
             if row.of_id not in services:
                 name = (row.of_extra or {}).get('name', '')
-                services[row.of_id] = content.Service(
-                    {'id': row.of_id, 'type': row.of_type, 'name': name}
-                )
-            if row.id is not None and row.enabled:
-                services[row.of_id].add(_endpoint(row))
+                service = {'id': row.of_id, 'type': row.of_type, 'name': name}
+                services[row.of_id] = service, []
+            if row.enabled and row.url:
+                services[row.of_id][1].append(_endpoint(row))
     return content.Content(list(services.values()))
 
 

@@ -29,6 +29,7 @@ _URLS = (
     'https://example.com/$(tenant_id)s/$(user_id)s',
     'https://example.com/%(user_id)s',
     'https://example.com/%(project_id).3s',
+    'https://example.com/$(project_id).3s',
     '%(public_endpoint)s/v3',
     'https://example.com/%(compute_host)s',
     'https://example.com/%(nothing)s',
