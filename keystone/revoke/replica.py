@@ -68,7 +68,9 @@ class EventReplica:
         #: decides whether the table is loaded
         self.loader = background.Loader(self.driver, self._reload, self._clock)
         self._sync_lock = threading.Lock()
-        self._view = None
+        #: as of the last query, with the :class:`.table_copy.TableCopy` as
+        #: ``copy``; None while there is none
+        self.view = None
         self._used_at = 0
         # As of the last sync, since reading options is slow.
         self._bound = 0
@@ -113,7 +115,7 @@ class EventReplica:
             a ``number`` that changes with each sync; None if a query is
             needed
         """
-        view = self._view
+        view = self.view
         now = self._clock()
         # The clock may go back.
         if (
@@ -136,11 +138,11 @@ class EventReplica:
         """
         bound = self.bound
         is_idle = self._clock() - self._used_at > _IDLE
-        if not bound or is_idle or self._view is None:
+        if not bound or is_idle or self.view is None:
             return None
         stamp = self._stamp.read()
         with self._sync_lock:
-            view = self._view
+            view = self.view
             if view and self._clock() >= view.synced_at + bound / 2:
                 view = self._sync(view, stamp)
         if view is None:
@@ -158,30 +160,13 @@ class EventReplica:
         if row is not None:
             self._stamp.note_row(row)
 
-    def status(self):
-        """Status of the copy.
-
-        :returns: dict with ``rows``, ``distinct`` and ``kinds`` ({names of
-            attributes: number of events}), and ``age``, the seconds since
-            the last query; None while there is no copy
-        """
-        view = self._view
-        if view is None:
-            return None
-        return {
-            'rows': len(view.copy),
-            'distinct': len(view.copy.tree),
-            'kinds': view.copy.tree.counts(),
-            'age': self._clock() - view.synced_at,
-        }
-
     def _next_view(self, stamp):
         """The view after a query; None if the table is not in memory."""
         # A sync that starts from now on includes the events of this stamp.
         begun = self._begun
         self._used_at = self._clock()
         with self._sync_lock:
-            view = self._view
+            view = self.view
             if view is None or view.number <= begun:
                 failed, message = self._failed
                 if failed > begun:
@@ -193,12 +178,12 @@ class EventReplica:
             if self._bound:
                 self.background.start()
         self._recount()
-        return self._view or view
+        return self.view or view
 
     def _sync(self, view, stamp):
         self._begun += 1
         try:
-            self._view = self._try_sync(view, stamp)
+            self.view = self._try_sync(view, stamp)
         except Exception as error:
             # An event may be missing, even if the copy has the named row:
             # another one may have been announced before it.
@@ -206,7 +191,7 @@ class EventReplica:
             # The exception itself would keep the whole request.
             self._failed = (self._begun, str(error))
             raise
-        return self._view
+        return self.view
 
     def _try_sync(self, view, stamp):
         self._bound = self.bound
@@ -261,7 +246,7 @@ class EventReplica:
 
     def _recount(self):
         """Reload the table if its number of rows does not match."""
-        view, now = self._view, self._clock()
+        view, now = self.view, self._clock()
         interval = CONF.revoke.recount_interval
         if view is None or not interval:
             return
@@ -296,4 +281,4 @@ class EventReplica:
             copy.sync()
             # No stamp equals this one, so the next check looks again for the
             # row of the stamp, which a lagging database may have missed.
-            self._view = _View(copy, object(), now, written, self._begun)
+            self.view = _View(copy, object(), now, written, self._begun)

@@ -9,8 +9,8 @@ On standard input, one JSON object for each line: first the options, as
     answers ``"revoked"``, ``"valid"``, or ``"failed: REASON"``
 ``{"revoke": ATTRIBUTES}``
     records an event, and answers null or ``"failed: REASON"``
-``{"status": null}``
-    answers what the replica holds: rows, distinct events, age
+``{"rows": null}``
+    answers how many rows the replica holds, or null while it holds none
 ``{"invalidate": null}``
     changes the stamp alone, as a process does that wrote its row elsewhere
 ``{"clock": SECONDS}``
@@ -91,10 +91,9 @@ class Worker:
         except Exception as error:
             return f'failed: {type(error).__name__}'
 
-    def status(self, _):
+    def rows(self, _):
         replica = self.manager.token_check.replica(self.manager.driver)
-        status = replica.status()
-        return status and [status['rows'], status['distinct'], status['age']]
+        return replica.view and len(replica.view.copy)
 
     def invalidate(self, _):
         core.REVOKE_REGION.invalidate()

@@ -36,7 +36,7 @@ class _ReplicaTests(base.DatabaseMixin):
         one, other = self.workers()
         self.run_rounds(one, other, ROUNDS, 'audit_id')
         # The last to check, which has read them all.
-        self.assertEqual(ROUNDS, one.ask('status')[0])
+        self.assertEqual(ROUNDS, one.ask('rows'))
 
     def test_without_a_shared_cache(self):
         one, other = (self.worker(self.url) for _ in range(2))
@@ -250,11 +250,11 @@ class _ReplicaTests(base.DatabaseMixin):
         name = {'audit_chain_id': rows[7]['audit_chain_id']}
         deadline = time.monotonic() + PATIENCE
         # Meanwhile the database is asked.
-        while not (status := worker.ask('status')):
+        while not (loaded := worker.ask('rows')):
             self.assertLess(time.monotonic(), deadline)
             self.assertRevoked(worker, **name)
             self.assertValid(worker, user_id='nobody')
-        self.assertEqual(ROWS, status[0])
+        self.assertEqual(ROWS, loaded)
         self.assertRevoked(worker, **name)
         self.assertValid(worker, user_id='nobody')
 

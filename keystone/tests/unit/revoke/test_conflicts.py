@@ -66,7 +66,7 @@ class ConflictTests(replica_base.ReplicaTestCase):
         self.assertRevoked(events, user_id='a')
         self.assertValid(events, user_id='b')
         self.assertEqual([0], left)
-        self.assertEqual(1, events.status()['rows'])
+        self.assertEqual(1, len(events.view.copy))
 
     def test_sync(self):
         events = self.replica()

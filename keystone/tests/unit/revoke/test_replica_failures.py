@@ -143,4 +143,4 @@ class FailureTests(replica_base.ReplicaTestCase):
 
         for user_id in ('first', 'second'):
             self.assertRevoked(events, user_id=user_id)
-        self.assertEqual(2, events.status()['rows'])
+        self.assertEqual(2, len(events.view.copy))

@@ -55,7 +55,7 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
         self.assertValid(events, user_id='a')
         self.revoke(user_id='a')
         self.assertRevoked(events, user_id='a')
-        self.assertIsNone(events.status())
+        self.assertIsNone(events.view)
         self.assertIsNone(events.view_in_step(self.cache.id))
 
         self.load(events)
@@ -63,7 +63,7 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
         self.assertRevoked(events, user_id='a')
         self.assertRevoked(events, user_id='first 3')
         self.assertValid(events, user_id='b')
-        self.assertEqual(5, events.status()['rows'])
+        self.assertEqual(5, len(events.view.copy))
         statements = self.statements()
         self.assertRevoked(events, user_id='a')
         self.assertEqual([], statements)
@@ -95,14 +95,14 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
         self.clock.tick(59)
         self.assertRevoked(events, user_id='first 0')
         self.assertFalse(events.loader.thread.is_alive())
-        self.assertIsNone(events.status())
+        self.assertIsNone(events.view)
 
         self.clock.tick(1)
         self.assertRevoked(events, user_id='first 0')
         self.load(events)
 
         self.assertRevoked(events, user_id='first 0')
-        self.assertEqual(4, events.status()['rows'])
+        self.assertEqual(4, len(events.view.copy))
 
     def test_check_loads_where_no_thread_can_be_started(self):
         events = self.replica()
@@ -112,7 +112,7 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
         ):
             self.assertRevoked(events, user_id='first 0')
 
-        self.assertEqual(4, events.status()['rows'])
+        self.assertEqual(4, len(events.view.copy))
 
     def test_old_copy_serves_while_many_rows_are_loaded_anew(self):
         events = self.slow_replica()
@@ -151,7 +151,7 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
         self.load(events)
 
         self.assertRevoked(events, **old)
-        self.assertEqual(4, events.status()['rows'])
+        self.assertEqual(4, len(events.view.copy))
 
     def test_table_with_too_many_rows_is_not_loaded(self):
         self.config(group='revoke', max_events_in_memory=3)
@@ -163,7 +163,7 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
         self.assertEqual(1 + 2, len(statements))
         self.revoke(user_id='a')
         self.assertRevoked(events, user_id='a')
-        self.assertIsNone(events.status())
+        self.assertIsNone(events.view)
         self.assertEqual(1, self.log.output.count('max_events_in_memory'))
 
     def test_copy_that_grows_too_large_is_given_up(self):
@@ -175,22 +175,22 @@ class ManyRowsTests(replica_base.ReplicaTestCase):
         for number in range(6):
             self.revoke(user_id=f'more {number}')
             self.assertRevoked(events, user_id=f'more {number}')
-        self.assertEqual(10, events.status()['rows'])
+        self.assertEqual(10, len(events.view.copy))
 
         self.revoke(user_id='one too many')
 
         for user_id in ('one too many', 'more 0', 'first 0'):
             self.assertRevoked(events, user_id=user_id)
         self.assertValid(events, user_id='a')
-        self.assertIsNone(events.status())
+        self.assertIsNone(events.view)
         self.delete(self.table.c.id <= 2)
         self.assertRevoked(events, user_id='one too many')
-        self.assertIsNone(events.status())
+        self.assertIsNone(events.view)
 
         self.clock.tick(60)
 
         self.assertRevoked(events, user_id='one too many')
-        self.assertEqual(9, events.status()['rows'])
+        self.assertEqual(9, len(events.view.copy))
 
 
 class MatchingRowsTests(replica_base.ReplicaTestCase):

@@ -173,7 +173,7 @@ class ThreadTests(replica_base.ReplicaTestCase):
 
         self.assertEqual([True], results)
         self.assertRevoked(events, user_id='b')
-        self.assertEqual(2, events.status()['rows'])
+        self.assertEqual(2, len(events.view.copy))
 
 
 class ForkTests(replica_base.ReplicaTestCase):

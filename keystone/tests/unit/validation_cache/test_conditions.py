@@ -132,7 +132,7 @@ class ConditionTests(base.ValidationCacheTestCase):
         replica = PROVIDERS.revoke_api.token_check.replica(
             PROVIDERS.revoke_api.driver
         )
-        self.assertIsNone(replica.status())
+        self.assertIsNone(replica.view)
 
         self.test_revoked_subject()
 

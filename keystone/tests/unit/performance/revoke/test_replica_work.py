@@ -68,7 +68,7 @@ class ReplicaWorkTests(replica_base.ReplicaTestCase):
             revoked = self.token(audit_id='a', audit_chain_id='chain 5')
             self.assertFalse(events.is_revoked(valid))
             self.assertTrue(events.is_revoked(revoked))
-            self.assertEqual(number, events.status()['rows'])
+            self.assertEqual(number, len(events.view.copy))
             found.append(
                 (self.calls(events, valid), self.calls(events, revoked))
             )
