@@ -2,8 +2,7 @@
 
 """Counters of cache usage per request.
 
-Each thread counts for itself, and only between :func:`begin` and :func:`end`.
-Threads that work between requests use :func:`counting`.
+Each thread counts for itself, and only in a block of :func:`counting`.
 """
 
 import collections
@@ -46,30 +45,11 @@ def measure(cache, what, value):
         counted[cache, what] = value
 
 
-def is_counting():
-    """Whether counting is active in this thread."""
-    return getattr(_of_thread, 'counted', None) is not None
-
-
-def begin():
-    """Start counting for the request of this thread."""
-    _of_thread.counted = collections.Counter()
-
-
-def end():
-    """Stop counting.
-
-    :returns: {(name of a cache, name of a counter): number} since the start
-    """
-    counted = getattr(_of_thread, 'counted', None) or {}
-    _of_thread.counted = None
-    return dict(counted)
-
-
 def report_to(report):
     """Have :func:`counting` count from now on.
 
-    :param report: callable, receives each result of :func:`end`; None to stop
+    :param report: callable, receives {(name of a cache, name of a counter):
+        number} of each block; None to stop
     """
     global _report
     _report = report
@@ -81,12 +61,13 @@ def counting():
 
     An inner block is counted by the outer one.
     """
-    if _report is None or is_counting():
+    report = _report
+    if report is None or getattr(_of_thread, 'counted', None) is not None:
         yield
         return
-    report = _report
-    begin()
+    counted = _of_thread.counted = collections.Counter()
     try:
         yield
     finally:
-        report(end())
+        _of_thread.counted = None
+        report(dict(counted))

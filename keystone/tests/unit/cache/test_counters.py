@@ -26,10 +26,16 @@ class CountersTests(base.CacheTestCase):
         self.one = self.process()
 
     def count(self, function, *args):
-        counters.begin()
-        self.one.begin()
-        function(*args)
-        return counters.end()
+        reports = []
+        counters.report_to(reports.append)
+        with counters.counting():
+            self.one.begin()
+            function(*args)
+        (found,) = reports
+        return found
+
+    def nothing(self):
+        """A request that does nothing."""
 
     def ask(self, environ=None, start_response=None):
         """A request that looks for two values, one of them twice."""
@@ -53,12 +59,11 @@ class CountersTests(base.CacheTestCase):
 
     def test_no_request(self):
         self.one.read()
-        self.assertEqual({}, counters.end())
+        self.assertEqual({}, self.count(self.nothing))
 
     def test_another_thread(self):
-        counters.begin()
-        self.in_thread(self.one.read)
-        self.assertEqual({}, counters.end())
+        found = self.count(self.in_thread, self.one.read)
+        self.assertEqual({}, found)
 
     def test_log(self):
         output = self.useFixture(fixtures.FakeLogger(level=log.DEBUG))
@@ -77,7 +82,7 @@ class CountersTests(base.CacheTestCase):
         application = cache_report.report(fail)
         self.assertRaises(ConnectionError, application, {}, None)
         self.assertIn('lookups 4', output.output)
-        self.assertEqual({}, counters.end())
+        self.assertEqual({}, self.count(self.nothing))
 
     def test_statsd(self):
         cache_report.report(self.ask)({}, None)

@@ -7,69 +7,61 @@ from keystone.tests import unit
 
 
 class CountersTests(unit.BaseTestCase):
-    """What is counted between the start and the end of a request."""
+    """What is counted in a block, and reported."""
 
     def setUp(self):
         super().setUp()
-        self.addCleanup(counters.end)
+        self.reports = []
+        counters.report_to(self.reports.append)
+        self.addCleanup(counters.report_to, None)
 
     def test_a_request(self):
-        counters.begin()
-        counters.count('one', 'lookups')
-        counters.count('one', 'lookups', 2)
-        counters.count('two', 'lookups')
-        counters.measure('one', 'bytes', 5)
-        counters.measure('one', 'bytes', 4)
+        with counters.counting():
+            counters.count('one', 'lookups')
+            counters.count('one', 'lookups', 2)
+            counters.count('two', 'lookups')
+            counters.measure('one', 'bytes', 5)
+            counters.measure('one', 'bytes', 4)
 
-        self.assertTrue(counters.is_counting())
         self.assertEqual(
-            {
-                ('one', 'lookups'): 3,
-                ('two', 'lookups'): 1,
-                ('one', 'bytes'): 4,
-            },
-            counters.end(),
+            [
+                {
+                    ('one', 'lookups'): 3,
+                    ('two', 'lookups'): 1,
+                    ('one', 'bytes'): 4,
+                }
+            ],
+            self.reports,
         )
 
     def test_no_request(self):
         counters.count('one', 'lookups')
         counters.measure('one', 'bytes', 5)
+        with counters.counting():
+            pass
 
-        self.assertFalse(counters.is_counting())
-        self.assertEqual({}, counters.end())
+        self.assertEqual([{}], self.reports)
 
     def test_another_thread(self):
-        counters.begin()
-        thread = threading.Thread(
-            target=counters.count, args=('one', 'lookups')
-        )
-        thread.start()
-        thread.join()
+        with counters.counting():
+            thread = threading.Thread(
+                target=counters.count, args=('one', 'lookups')
+            )
+            thread.start()
+            thread.join()
 
-        self.assertEqual({}, counters.end())
-
-
-class CountingTests(unit.BaseTestCase):
-    """What is reported."""
-
-    def setUp(self):
-        super().setUp()
-        self.reports = []
-        self.addCleanup(counters.report_to, None)
+        self.assertEqual([{}], self.reports)
 
     def test_block_is_reported_once(self):
-        counters.report_to(self.reports.append)
         with counters.counting():
             counters.count('one', 'lookups')
             with counters.counting():
                 counters.count('one', 'lookups')
 
+        counters.count('one', 'lookups')
         self.assertEqual([{('one', 'lookups'): 2}], self.reports)
-        self.assertFalse(counters.is_counting())
 
     def test_block_that_fails_is_reported(self):
-        counters.report_to(self.reports.append)
-
         def fail():
             with counters.counting():
                 counters.count('one', 'lookups')
@@ -79,8 +71,6 @@ class CountingTests(unit.BaseTestCase):
         self.assertEqual([{('one', 'lookups'): 1}], self.reports)
 
     def test_threads_are_reported_separately(self):
-        counters.report_to(self.reports.append)
-
         def work():
             with counters.counting():
                 counters.count('one', 'lookups')
@@ -93,6 +83,11 @@ class CountingTests(unit.BaseTestCase):
         self.assertEqual([{('one', 'lookups'): 1}, {}], self.reports)
 
     def test_disabled(self):
+        counters.report_to(None)
         with counters.counting():
             counters.count('one', 'lookups')
-            self.assertFalse(counters.is_counting())
+            counters.report_to(self.reports.append)
+        with counters.counting():
+            pass
+
+        self.assertEqual([{}], self.reports)

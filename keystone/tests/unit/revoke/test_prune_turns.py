@@ -113,16 +113,18 @@ class TurnsTests(replica_base.ReplicaTestCase):
             self.assertOneOfThree(client)
 
     def test_counter_of_a_request(self):
-        self.addCleanup(counters.end)
+        reports = []
+        counters.report_to(reports.append)
+        self.addCleanup(counters.report_to, None)
         self.share('dogpile.cache.redis', RedisClient())
         workers = self.workers()
-        counters.begin()
 
-        self.turns(workers)
-        # Not due again.
-        self.turns(workers)
+        with counters.counting():
+            self.turns(workers)
+            # Not due again.
+            self.turns(workers)
 
-        self.assertEqual({('revocation_prune', 'skipped'): 2}, counters.end())
+        self.assertEqual([{('revocation_prune', 'skipped'): 2}], reports)
 
     def test_redis(self):
         client = self.share('dogpile.cache.redis', RedisClient())

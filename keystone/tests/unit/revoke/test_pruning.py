@@ -55,25 +55,27 @@ class AfterRevocationTests(prune_base.PruneTestCase):
         )
 
     def test_counters_of_a_request(self):
-        self.addCleanup(counters.end)
+        reports = []
+        counters.report_to(reports.append)
+        self.addCleanup(counters.report_to, None)
         self.expired(3)
-        counters.begin()
-        self.pruning.run(self.driver)
-        self.pruning.run(self.driver)
+        with counters.counting():
+            self.pruning.run(self.driver)
+            self.pruning.run(self.driver)
         self.assertEqual(
             {
                 ('revocation_prune', 'batches'): 1,
                 ('revocation_prune', 'deleted'): 3,
             },
-            counters.end(),
+            reports.pop(),
         )
 
         self.clock.tick(10)
         self.take_away()
         self.addCleanup(self.bring_back)
-        counters.begin()
-        self.pruning.run(self.driver)
-        self.assertEqual({('revocation_prune', 'failed'): 1}, counters.end())
+        with counters.counting():
+            self.pruning.run(self.driver)
+        self.assertEqual([{('revocation_prune', 'failed'): 1}], reports)
 
     def test_what_was_left_out_is_deleted_in_the_end(self):
         self.expired(2 * pruning.BATCH)

@@ -117,15 +117,23 @@ class CountersTests(replica_base.ReplicaTestCase):
 
     def setUp(self):
         super().setUp()
-        self.addCleanup(counters.end)
+        #: of this thread, and of others
+        self.reports, self.others = [], []
+        self.thread = threading.current_thread()
+        counters.report_to(self.report)
+        self.addCleanup(counters.report_to, None)
         self.write(user_id='a')
         self.events = self.replica()
 
+    def report(self, found):
+        is_own = threading.current_thread() is self.thread
+        (self.reports if is_own else self.others).append(found)
+
     def counted(self, events=None):
         """The counters of a request with one check."""
-        counters.begin()
-        (events or self.events).is_revoked(self.token())
-        found = counters.end()
+        with counters.counting():
+            (events or self.events).is_revoked(self.token())
+        found = self.reports.pop()
         self.assertEqual({'revocation events'}, {name for name, _ in found})
         return {what: number for (_, what), number in found.items()}
 
@@ -138,9 +146,9 @@ class CountersTests(replica_base.ReplicaTestCase):
         self.counted()
 
         self.assertEqual({'in_step': 1}, self.counted())
-        counters.begin()
-        self.assertIsNotNone(self.events.view_in_step(self.cache.id))
-        self.assertEqual({('revocation events', 'in_step'): 1}, counters.end())
+        with counters.counting():
+            self.assertIsNotNone(self.events.view_in_step(self.cache.id))
+        self.assertEqual([{('revocation events', 'in_step'): 1}], self.reports)
 
     def test_sync(self):
         self.counted()
@@ -155,9 +163,9 @@ class CountersTests(replica_base.ReplicaTestCase):
         self.assertEqual({'in_step': 1}, self.counted())
 
         self.clock.tick(10)
-        counters.begin()
-        self.assertFails(self.events)
-        self.assertEqual({('revocation events', 'failed'): 1}, counters.end())
+        with counters.counting():
+            self.assertFails(self.events)
+        self.assertEqual([{('revocation events', 'failed'): 1}], self.reports)
 
     def test_recount_fails(self):
         class NoCount(revoke_sql.Revoke):
@@ -182,9 +190,6 @@ class CountersTests(replica_base.ReplicaTestCase):
 
     def test_load_in_a_thread(self):
         replica_base.load_in_threads(self, at_once=0)
-        reports = []
-        counters.report_to(reports.append)
-        self.addCleanup(counters.report_to, None)
 
         self.assertEqual({'queried': 1}, self.counted())
 
@@ -195,5 +200,5 @@ class CountersTests(replica_base.ReplicaTestCase):
         # The newest row is read again by the sync that follows.
         self.assertEqual(
             [{(name, 'load'): 1, (name, 'sync'): 1, (name, 'rows'): 2}],
-            reports,
+            self.others,
         )

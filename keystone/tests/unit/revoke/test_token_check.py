@@ -87,11 +87,14 @@ class TokenCheckTests(base.TokenTestCase):
         self.assertUserRevoked()
 
     def test_counter_of_a_request_without_events_in_memory(self):
-        self.addCleanup(counters.end)
+        reports = []
+        counters.report_to(reports.append)
+        self.addCleanup(counters.report_to, None)
         self.config_fixture.config(group='revoke', max_events_in_memory=0)
-        counters.begin()
-        self.manager.check_token(self.values)
-        self.assertEqual(1, counters.end()['revocation events', 'queried'])
+        with counters.counting():
+            self.manager.check_token(self.values)
+        (found,) = reports
+        self.assertEqual(1, found['revocation events', 'queried'])
 
     def test_switch_works_both_ways_without_a_restart(self):
         for most in (1000, 0, 1000):
