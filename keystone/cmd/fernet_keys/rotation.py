@@ -65,42 +65,37 @@ def _main(sections, rotate):
     safe, explain = CONF.command.safe, CONF.command.explain
     if safe is None:
         safe = CONF.fernet_tokens.refuse_unsafe_rotation
-    if not (safe or explain):
-        rotate()
-        _record(sections)
-        return
+    # Locked until it has rotated, so that no other command rotates meanwhile.
     with contextlib.ExitStack() as stack:
-        try:
-            sources = [
-                _open(stack, one) for one in repositories.distinct(sections)
-            ]
-            told = [status.assess(outlook.Outlook(*one)) for one in sources]
-        except (OSError, ValueError) as error:
-            _end(f'not rotated: {error}')
-        if explain:
-            print('\n\n'.join(map(_explained, told)))
-            raise SystemExit(0 if all(t['safe'] for t in told) else _REFUSED)
-        if not all(one['safe'] for one in told):
-            _end('\n'.join(_refusal(one) for one in told if not one['safe']))
+        if safe or explain:
+            _check(stack, sections, explain)
         rotate()
-        # Once more, to record the rotation and report it to other nodes. If
-        # this fails, the next record assumes the worst case.
         with contextlib.suppress(OSError):
-            for one in sources:
-                outlook.Outlook(*one)
             stack.close()
-
-
-def _open(stack, one):
-    history = stack.enter_context(histories.recorded(one))
-    return one, history, nodes.Reports(one.config_group)
-
-
-def _record(sections):
-    """Record a rotation that was not checked, if possible."""
+    # Record the rotation and report it to other nodes. If this fails, the next
+    # record assumes the worst case.
     for one in repositories.distinct(sections):
         with contextlib.suppress(OSError, ValueError):
             outlook.look(one)
+
+
+def _check(stack, sections, explain):
+    """Exit unless the rotation is safe, or if it is only explained."""
+    try:
+        told = [_assess(stack, one) for one in repositories.distinct(sections)]
+    except (OSError, ValueError) as error:
+        _end(f'not rotated: {error}')
+    if explain:
+        print('\n\n'.join(map(_explained, told)))
+        raise SystemExit(0 if all(t['safe'] for t in told) else _REFUSED)
+    if not all(one['safe'] for one in told):
+        _end('\n'.join(_refusal(one) for one in told if not one['safe']))
+
+
+def _assess(stack, one):
+    history = stack.enter_context(histories.recorded(one))
+    reports = nodes.Reports(one.config_group)
+    return status.assess(outlook.Outlook(one, history, reports))
 
 
 def _end(words):
