@@ -90,7 +90,8 @@ class History:
                 continue
             if not known:
                 # It may have signed before anything was recorded.
-                for seconds, window in repository.longest_lifetimes():
+                longest = CONF.revoke.longest_token_lifetime
+                for seconds, window in repository.lifetimes(longest):
                     self._lifetime(seconds, window, 0, now, True)
             key['last'] = now
 

@@ -42,16 +42,6 @@ class Repository(fernet_utils.FernetUtils):
         #: name of this node for others, which accept no other characters
         self.node = re.sub(r'[^\w.:/@+-]', '_', name, flags=re.ASCII)
 
-    @property
-    def uses(self):
-        """The sections that use this repository."""
-        return [
-            section
-            for section in (TOKENS, RECEIPTS, CREDENTIALS)
-            if os.path.abspath(CONF[section].key_repository)
-            == self.key_repository
-        ]
-
     def read(self):
         """Read the current keys.
 
@@ -68,25 +58,23 @@ class Repository(fernet_utils.FernetUtils):
                 raise ValueError(f'invalid key: {files[index]}') from None
         return found
 
-    def lifetimes(self):
+    def lifetimes(self, longest=0):
         """Lifetimes of what is signed now.
 
+        :param longest: seconds until tokens expire, at least
         :returns: set of (seconds until expiry, seconds of the
             ``allow_expired_window``); empty if unbounded
         """
-        found = set()
-        if TOKENS in self.uses:
-            found.add((CONF.token.expiration, CONF.token.allow_expired_window))
-        if RECEIPTS in self.uses:
-            found.add((CONF.receipt.expiration, 0))
-        return found
-
-    def longest_lifetimes(self):
-        """The same for what was signed before recording started."""
-        longest = CONF.revoke.longest_token_lifetime
+        window = CONF.token.allow_expired_window
+        by_section = {
+            TOKENS: (max(CONF.token.expiration, longest), window),
+            RECEIPTS: (CONF.receipt.expiration, 0),
+        }
         return {
-            (max(seconds, longest) if TOKENS in self.uses else seconds, window)
-            for seconds, window in self.lifetimes()
+            lifetime
+            for section, lifetime in by_section.items()
+            if os.path.abspath(CONF[section].key_repository)
+            == self.key_repository
         }
 
     def removed(self, indexes):
