@@ -37,8 +37,8 @@ class History:
     ``keys`` is {name of a key: {'seen': when it was first seen, 'last': until
     when it may have signed, or None, 'primary': whether it signs here}};
     ``lifetimes`` are [seconds, window, first, last, whether it is assumed];
-    ``nodes`` is {name: {'heard': when it reported, 'until': when everything
-    that it signed has expired}}. All times are seconds since the epoch.
+    ``nodes`` is {name: {'until': when everything that it signed has expired}}.
+    All times are seconds since the epoch.
 
     :param data: dict with these attributes, or None
     :raises ValueError: it is anything else
@@ -62,7 +62,7 @@ class History:
                 )
             ]
             self.nodes = {
-                name: {**node, 'until': float(node['until'])}
+                name: {'until': float(node['until'])}
                 for name, node in data.get('nodes', {}).items()
             }
         except (AttributeError, LookupError, TypeError) as error:
@@ -112,10 +112,7 @@ class History:
         for record in report['lifetimes']:
             self._lifetime(*record)
         until = [self.until(name)[0] or 0 for name in report['keys']]
-        self.nodes[report['node']] = {
-            'heard': report['at'],
-            'until': max(waited, *until),
-        }
+        self.nodes[report['node']] = {'until': max(waited, *until)}
 
     def until(self, name):
         """Latest time at which anything signed by a key may be valid.
