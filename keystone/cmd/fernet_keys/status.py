@@ -147,11 +147,9 @@ def findings():
         except (OSError, ValueError) as error:
             yield upgradecheck.Code.FAILURE, f'{one.config_group}: {error}.'
             continue
-        words = f'{verdict(told)}.'
-        if told['code'] == command.CRITICAL:
-            yield upgradecheck.Code.FAILURE, words
-        elif told['code'] == command.WARNING:
-            yield upgradecheck.Code.WARNING, words
+        if told['code'] != command.OK:
+            # OK, WARNING and CRITICAL have the values of their codes.
+            yield upgradecheck.Code(told['code']), f'{verdict(told)}.'
 
 
 def assess(found, credentials=None):
