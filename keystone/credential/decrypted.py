@@ -57,9 +57,8 @@ class Decrypted:
         key = text, credential.get('type'), _stamp()
         blob = self._kept.get(key)
         if blob is None:
-            result = decrypt(dict(credential))
-            self._kept.put(key, copy.deepcopy(result['blob']))
-            return result
+            blob = decrypt(dict(credential))['blob']
+            self._kept.put(key, blob)
         result = {k: v for k, v in credential.items() if k not in _STORED}
         result['blob'] = copy.deepcopy(blob)
         return result
