@@ -2,8 +2,6 @@
 
 """Tokens validated by the current request."""
 
-import datetime
-
 import flask
 from oslo_utils import timeutils
 
@@ -36,9 +34,12 @@ def validate(token_id, window_seconds=0, access_rules_support=None):
     if flask.has_request_context():
         validated = flask.request.environ.setdefault(_TOKENS, validated)
     token = validated.get(token_id)
-    if token is not None and _is_unexpired(token, window_seconds):
-        provider._validate_token_access_rules(token, access_rules_support)
-        return token
+    if token is not None:
+        expiry = timeutils.parse_isotime(token.expires_at)
+        # It is accepted for this window after its expiry.
+        if not timeutils.is_soon(expiry, -window_seconds):
+            provider._validate_token_access_rules(token, access_rules_support)
+            return token
     token = provider.validate_token(
         token_id,
         window_seconds=window_seconds,
@@ -58,11 +59,3 @@ def validate_last(token_id, window_seconds=0, access_rules_support=None):
     if flask.has_request_context():
         flask.request.environ.get(_TOKENS, {}).pop(token_id, None)
     return token
-
-
-def _is_unexpired(token, window_seconds):
-    expiry = timeutils.normalize_time(
-        timeutils.parse_isotime(token.expires_at)
-    )
-    expiry += datetime.timedelta(seconds=window_seconds)
-    return timeutils.utcnow() < expiry
