@@ -21,8 +21,15 @@ def report(application):
     """
     if not CONF.cache_counters.statsd_host:
         return application
+    # A dependency of oslo.middleware.
+    import statsd
+
     try:
-        client = _statsd_client()
+        client = statsd.StatsClient(
+            host=CONF.cache_counters.statsd_host,
+            port=CONF.cache_counters.statsd_port,
+            prefix='keystone.cache',
+        )
     except OSError as error:
         # No reason not to start.
         LOG.error(
@@ -59,14 +66,3 @@ def _tell(client, found):
                 packet.gauge(name, number)
             else:
                 packet.incr(name, number)
-
-
-def _statsd_client():
-    # A dependency of oslo.middleware.
-    import statsd
-
-    return statsd.StatsClient(
-        host=CONF.cache_counters.statsd_host,
-        port=CONF.cache_counters.statsd_port,
-        prefix='keystone.cache',
-    )
