@@ -13,9 +13,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 import contextlib
 import functools
-import hashlib
 import json
-import secrets
 from typing import Any
 
 import flask
@@ -41,14 +39,13 @@ _MALFORMED = (AttributeError, LookupError, RecursionError, TypeError)
 class ReadAhead:
     """The keys read by the last request of each kind.
 
-    Thread-safe. Kinds are identified by a keyed digest, so that the data of
-    requests is not kept.
+    Thread-safe. Kinds are identified by a hash, so that the data of requests
+    is not kept. Those with the same hash only read some keys in vain.
 
     :param most: maximum number of kinds
     """
 
     def __init__(self, most: int = _MOST) -> None:
-        self._secret = secrets.token_bytes(32)
         self._keys = local_store.LocalStore(most)
 
     @contextlib.contextmanager
@@ -62,10 +59,8 @@ class ReadAhead:
         if not shared.is_shared():
             yield
             return
-        digest = hashlib.blake2b(
-            name.encode(), key=self._secret, digest_size=20
-        ).digest()
-        keys = self._keys.get(digest, ())
+        kind = hash(name)
+        keys = self._keys.get(kind, ())
         with facts.reading_ahead(), facts.recording_keys() as asked:
             if keys:
                 self._read(keys)
@@ -76,7 +71,7 @@ class ReadAhead:
             for key, was_at_hand in asked.items()
             if key in keys or not was_at_hand
         )
-        self._keys.put(digest, keys[:_MOST_KEYS])
+        self._keys.put(kind, keys[:_MOST_KEYS])
 
     def _read(self, keys: tuple[str, ...]) -> None:
         # All regions use the same servers.
