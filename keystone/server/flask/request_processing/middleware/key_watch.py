@@ -9,7 +9,6 @@ import time
 
 from oslo_log import log
 
-from keystone.common import after_fork
 from keystone.common.key_history import history
 from keystone.common.key_history import nodes
 from keystone.common.key_history import outlook
@@ -47,9 +46,6 @@ class Watcher:
         self._next = -math.inf
         self._reports = functools.cache(nodes.Reports)
         self._told = {}
-        after_fork.call_now_and_after_fork(self._renew)
-
-    def _renew(self):
         self._lock = threading.Lock()
 
     def look(self):
