@@ -220,15 +220,11 @@ def text(points):
     *latencies, pruning = points
     rows = []
     for name in ('quiet', 'pruning'):
-        rates = [run['rate'] for run in pruning[name]]
+        rate = statistics.median(run['rate'] for run in pruning[name])
         times = [run['p99'] for run in pruning[name]]
-        rows.append(
-            [
-                name, f'{statistics.median(rates):.1f}',
-                f'{statistics.median(times):.0f}',
-                table.spread([min(times), max(times)]), len(times),
-            ]
-        )  # fmt: skip
+        spread = table.spread([min(times), max(times)])
+        p99 = f'{statistics.median(times):.0f}'
+        rows.append([name, f'{rate:.1f}', p99, spread, len(times)])
     head = ['patched', 'validated/s', 'p99 ms', 'spread', 'slices']
     memory_used = pruning['memory']
     lines = [

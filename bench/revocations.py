@@ -13,6 +13,7 @@ applies if the first requests take very long: a result far from 100 % does not
 have to be accurate to a percent.
 """
 
+import collections
 import statistics
 
 from bench import client
@@ -194,23 +195,17 @@ def of_own_0(points):
         for point in points
         if point['events'] == 0 and 'patched' in point
     }
-    shares = {}
+    shares = collections.defaultdict(list)
     for point in points if own else ():
-        shares.setdefault(point['events'], []).extend(
-            run['rate'] / reference['rate']
-            for run, reference in zip(
-                point['patched']['runs'], own[point['kind']], strict=True
-            )
-        )
+        pairs = zip(point['patched']['runs'], own[point['kind']], strict=True)
+        shares[point['events']] += [
+            run['rate'] / reference['rate'] for run, reference in pairs
+        ]
     rows = []
     for count, values in shares.items():
         if count and len(values) >= 4:
             low, median, high = statistics.quantiles(values, n=4)
-            rows.append(
-                [
-                    count, table.percent(median), len(values),
-                    table.spread([100 * low, 100 * high], '{:.1f}'),
-                ]
-            )  # fmt: skip
+            quartiles = table.percents((low, high))
+            rows.append([count, table.percent(median), len(values), quartiles])
     head = ['events', 'of own 0', 'runs', 'quartiles']
     return table.render(head, rows) if rows else ''
