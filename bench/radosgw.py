@@ -72,7 +72,7 @@ def run(plan):
         ]
         for (kind, cache), side in testbed.rounds(sides, repeats, loads):
             server = servers[side, cache]
-            call = measure, server, kind, seconds
+            call = measure, server, server.load, kind, seconds, CLIENTS
             if kind == VALIDATIONS:
                 rate = results.measured['get', cache]['stock'][-1]['rate']
                 call = validate, server, tokens[side], rate, seconds
@@ -81,8 +81,9 @@ def run(plan):
         for kind, side in testbed.rounds(sides, repeats, (HASHED,)):
             server = servers[side, 'off']
             results.measure(
-                side, (kind, 'off'), measure, server, 'get', seconds
-            )
+                side, (kind, 'off'), measure, server, server.load, 'get',
+                seconds, CLIENTS,
+            )  # fmt: skip
         _restart(sides, _CACHE_TIME)
         for cache, side in testbed.rounds(
             sides, FIRST_ROUNDS[plan.scale], ('off', 'on')
@@ -102,39 +103,27 @@ def _restart(sides, cache_time):
         side.keystone.restart(_OPTIONS[cache_time])
 
 
-def measure(server, kind, seconds):
-    """Measure a time slice.
-
-    :param server: a :class:`bench.gateways.Gateway`
-    :returns: the result of :func:`_measure_cpu`
-    """
-    return _measure_cpu(server, lambda: server.load(kind, seconds, CLIENTS))
-
-
 def first(server):
-    """Measure new clients, all concurrently.
-
-    :returns: the result of :func:`_measure_cpu`
-    """
+    """Measure new clients, all concurrently; see :func:`measure`."""
     # Before the restart, which clears what Keystone has cached of the keys.
     keys = server.create_keys(NEW_CLIENTS)
     requests = server.sign(['get'], keys, 2 * NEW_CLIENTS)['get']
     server.side.keystone.restart()
     server.side.flush_cache()
-    return _measure_cpu(
-        server, lambda: load.once([server.url], requests, NEW_CLIENTS)
-    )
+    return measure(server, load.once, [server.url], requests, NEW_CLIENTS)
 
 
-def _measure_cpu(server, send):
+def measure(server, send, *arguments):
     """Send a load, and measure the CPU time of Keystone.
 
+    :param server: a :class:`bench.gateways.Gateway`
+    :param send: function that returns :class:`bench.load.Answers`
     :returns: the result of :meth:`bench.load.Answers.measure`, and
         ``cpu``, milliseconds of CPU time per request
     """
     keystone = server.side.keystone
     before = worker_cpu_seconds(keystone)
-    answers = send()
+    answers = send(*arguments)
     seconds = worker_cpu_seconds(keystone) - before
     cpu = 1000 * seconds / answers.requests
     return {**answers.measure(_PERCENTS), 'cpu': round(cpu, 2)}
