@@ -15,8 +15,8 @@ can be in transit, so that the delay does not limit the bandwidth.
 import asyncio
 import functools
 import json
+import math
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -27,7 +27,6 @@ from patchset import errors
 from patchset import paths
 
 _CHUNK = 65536  # bytes
-_IN_TRANSIT = 1024  # maximum chunks of a connection, in one direction
 
 
 class DelayProxies:
@@ -116,33 +115,22 @@ async def handle_connection(address, share, delay, reader, writer):
 
 async def forward(reader, writer, share, delay):
     """Forward one direction, each chunk with a share of the delay."""
-    connection = writer.get_extra_info('socket')
-    if connection.family == socket.AF_INET:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     loop = asyncio.get_running_loop()
-    chunks = asyncio.Queue(_IN_TRANSIT)
-
-    async def read():
+    due, data = 0.0, None
+    while data != b'':
         try:
-            while data := await reader.read(_CHUNK):
-                await chunks.put((loop.time() + share * delay.seconds, data))
-        except OSError:
-            pass
-        await chunks.put((loop.time() + share * delay.seconds, b''))
-
-    task = asyncio.create_task(read())
-    try:
-        while True:
-            due, data = await chunks.get()
-            await asyncio.sleep(max(0, due - loop.time()))
-            if not data:
-                break
-            writer.write(data)
+            data = await reader.read(_CHUNK)
             await writer.drain()
-    except OSError:
-        task.cancel()
-    finally:
-        writer.close()
+        except OSError:
+            data = b''
+        # After the previous chunk, also if the delay has become shorter.
+        due = max(
+            math.nextafter(due, math.inf), loop.time() + share * delay.seconds
+        )
+        if data:
+            loop.call_at(due, writer.write, data)
+        else:
+            loop.call_at(due, writer.close)
 
 
 def main():
