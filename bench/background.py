@@ -78,10 +78,18 @@ def writes(write, seconds, rate=None):
 def _run(run_round, times, end, seconds, rate):
     """Run rounds, which add their times; returns the result of the writes."""
     cpu_start, start = time.process_time(), time.monotonic()
+
+    def is_over():
+        return end.is_set() or time.monotonic() - start >= seconds
+
     if rate:
-        _run_at_rate(run_round, end, start, seconds, rate)
+        with concurrent.futures.ThreadPoolExecutor(_CONCURRENT) as pool:
+            for number in range(round(rate * seconds)):
+                due = start + (number + 0.5) / rate
+                end.wait(max(0, due - time.monotonic()))
+                pool.submit(lambda: is_over() or run_round())
     else:
-        while time.monotonic() - start < seconds and not end.is_set():
+        while not is_over():
             run_round()
     elapsed = time.monotonic() - start
     if rate:
@@ -94,16 +102,3 @@ def _run(run_round, times, end, seconds, rate):
         'p99': answers.percentile(99) if times else None,
         'cpu': (time.process_time() - cpu_start) / elapsed,
     }
-
-
-def _run_at_rate(run_round, end, start, seconds, rate):
-    free = threading.Semaphore(_CONCURRENT)
-    with concurrent.futures.ThreadPoolExecutor(_CONCURRENT) as pool:
-        for number in range(round(rate * seconds)):
-            due = start + (number + 0.5) / rate
-            end.wait(max(0, due - time.monotonic()))
-            free.acquire()
-            if end.is_set() or time.monotonic() - start >= seconds:
-                break
-            future = pool.submit(run_round)
-            future.add_done_callback(lambda _: free.release())
