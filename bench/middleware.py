@@ -22,7 +22,8 @@ class Service(server.Server):
 
     :param keystone: a :class:`patchset.deployment.Deployment`, running
     :param account: the :class:`bench.cloud.Account` of the service
-    :param cache: a :class:`patchset.services.memcached.Memcached` for it
+    :param cache: a :class:`patchset.services.memcached.Memcached` for it,
+        running
     :param cache_time: ``token_cache_time`` in seconds; -1 disables the cache
     """
 
@@ -32,9 +33,16 @@ class Service(server.Server):
     def __init__(self, keystone, account, cache, cache_time):
         super().__init__()
         self._keystone = keystone
-        self._account = account
-        self._cache_time = cache_time
-        self._cache = cache
+        self._options = {
+            'auth_type': 'password',
+            'auth_url': keystone.url,
+            'www_authenticate_uri': keystone.url,
+            'user_id': account.credentials['OS_USER_ID'],
+            'password': account.credentials['OS_PASSWORD'],
+            'project_id': account.credentials['OS_PROJECT_ID'],
+            'token_cache_time': cache_time,
+            'memcached_servers': cache.address,
+        }
 
     @property
     def url(self) -> str:
@@ -62,19 +70,6 @@ class Service(server.Server):
             raise errors.Error(f'{self.url} does not respond')
         return time.monotonic() - start
 
-    def _options(self):
-        account = self._account.credentials
-        return {
-            'auth_type': 'password',
-            'auth_url': self._keystone.url,
-            'www_authenticate_uri': self._keystone.url,
-            'user_id': account['OS_USER_ID'],
-            'password': account['OS_PASSWORD'],
-            'project_id': account['OS_PROJECT_ID'],
-            'token_cache_time': self._cache_time,
-            'memcached_servers': self._cache.address,
-        }
-
     def _command(self):
         return wsgi.serve(self._keystone, APPLICATION, self.port, PROCESSES)
 
@@ -82,7 +77,7 @@ class Service(server.Server):
         variables = wsgi.variables(
             self._keystone.environment, self._keystone.tree
         )
-        return {**variables, 'SERVICE': json.dumps(self._options())}
+        return {**variables, 'SERVICE': json.dumps(self._options)}
 
     def _is_ready(self):
         # Without a token, it sends no request to Keystone.
