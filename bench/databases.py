@@ -2,6 +2,7 @@
 
 """Database operations of the experiments, in the SQL of each database."""
 
+import functools
 import re
 
 from patchset import child
@@ -13,10 +14,8 @@ from patchset.services import postgresql
 class _MariaDB:
     """The operations of a server or cluster of MariaDB."""
 
-    @staticmethod
-    def program():
-        """Path of the server's program."""
-        return child.find('mariadbd')
+    #: returns the path of the server's program
+    program = staticmethod(functools.partial(child.find, 'mariadbd'))
 
     def empty(self, newest):
         """Statements that empty the table; row ids continue at ``newest``."""
@@ -90,6 +89,8 @@ class Galera(_MariaDB, galera.Cluster):
 class PostgreSQL(postgresql.PostgreSQL):
     """One server; see :class:`MariaDB`."""
 
+    program = staticmethod(functools.partial(postgresql.program, 'postgres'))
+
     def __init__(self, folder=None, delayed=False):
         settings = {
             'deadlock_timeout': '50ms',
@@ -97,11 +98,6 @@ class PostgreSQL(postgresql.PostgreSQL):
             'shared_preload_libraries': 'pg_stat_statements',
         }
         super().__init__(folder, durable=True, settings=settings)
-
-    @staticmethod
-    def program():
-        """Path of the server's program."""
-        return postgresql.program('postgres')
 
     def empty(self, newest):
         """Statements that empty the table; row ids continue."""
