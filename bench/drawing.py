@@ -99,13 +99,11 @@ def grid(count, sharey=False):
 
 def _spread(points, side):
     """Distances of the minimum and maximum rates from the medians."""
-    medians = [point[side]['rate'] for point in points]
-    spreads = [point[side]['rate_spread'] for point in points]
-    pairs = list(zip(medians, spreads, strict=True))
+    own = [point[side] for point in points]
     # Unlike the spread, the rate may be rounded.
     return [
-        [max(0, median - minimum) for median, (minimum, _) in pairs],
-        [max(0, maximum - median) for median, (_, maximum) in pairs],
+        [max(0, one['rate'] - one['rate_spread'][0]) for one in own],
+        [max(0, one['rate_spread'][1] - one['rate']) for one in own],
     ]
 
 
