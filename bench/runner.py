@@ -7,7 +7,6 @@ import os
 import shlex
 import traceback
 
-from bench import client
 from bench import cloud
 from bench import experiments
 from bench import machine
@@ -128,7 +127,7 @@ def measure(pin, name, args):
     )
     result = {
         'experiment': name,
-        **facts(chosen),
+        **machine.facts(chosen),
         'scale': chosen.scale,
         'command': command(name, args),
         'load_average': os.getloadavg()[0],
@@ -145,27 +144,6 @@ def measure(pin, name, args):
     elif not chosen.caching:
         words.append('no-token-caching')
     write(args.out / f'{"-".join(words)}.json', result)
-
-
-def facts(chosen):
-    """Versions and machine of a run: a part of its result.
-
-    :param chosen: a :class:`bench.plan.Plan`
-    """
-    account = chosen.against
-    if account:
-        return {
-            'version': f'API {client.version(account)} at {account.url}',
-            'token_caching': None,
-            'machine': machine.describe(),
-        }
-    venv = environment.Environment(chosen.pin.release, 'run').ensure()
-    return {
-        'release': chosen.pin.release,
-        'version': chosen.pin.local_version,
-        'token_caching': chosen.caching,
-        'machine': machine.describe(venv, chosen.databases),
-    }
 
 
 def write(path, result):
