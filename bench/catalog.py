@@ -105,7 +105,6 @@ def points(results, first):
     return sorted(points, key=lambda point: LOADS.index(point['load']))
 
 
-#: The points as a table.
 text = table.of_sides(
     'load', 'endpoints', table.SIDE, table.RATE,
     ('of own 1', 'of_own_0', table.percent), *table.RATIO, *table.times(),

@@ -76,7 +76,6 @@ def measure(side, requests, rounds, seconds, rate=0) -> dict:
     }
 
 
-#: The points as a table.
 text = table.of_sides(
     'slice', table.SIDE, table.RATE, *table.RATIO, *table.times(),
     ('writes/s', 'written', table.rate), ('MiB each', 'pss', '{:.1f}'),

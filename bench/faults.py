@@ -67,7 +67,6 @@ def _failed(point, side):
     return table.percent(result['failed'] / result['requests'])
 
 
-#: The points as a table.
 text = table.of_sides(
     ('cluster', 'case'), 'fault', table.SIDE, ('requests', 'requests', '{}'),
     ('failed', _failed), ('refused', 'refused', '{}'),

@@ -63,7 +63,6 @@ def points(results):
     return points
 
 
-#: The points as a table.
 text = table.of_sides(
     'format', ('request', 'what'), 'clients', table.SIDE,
     table.RATE, *table.RATIO, ('mean ms', 'ms', '{:.2f}'),

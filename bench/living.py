@@ -117,7 +117,6 @@ def measure(side, requests, writers, case, pace, seconds) -> dict:
     }
 
 
-#: The points as a table.
 text = table.of_sides(
     ('writes', 'case'), 'pace', table.SIDE,
     ('done/s', 'written', table.rate), table.RATE, *table.RATIO,

@@ -141,7 +141,6 @@ def points(measured):
     return points
 
 
-#: The points as a table.
 text = table.of_sides(
     'kind', 'number', table.SIDE, ('PSS MiB', 'pss', '{:.1f}'),
     ('RSS MiB', 'rss', '{:.1f}'), ('bytes each', 'each', '{}'),

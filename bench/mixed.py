@@ -135,7 +135,6 @@ def _loss_spread(ratios):
     return table.spread(losses, '{:.1f}')
 
 
-#: The points as a table.
 text = table.of_sides(
     ('target/s', 'asked'), table.SIDE, ('revoked/s', 'revoked', '{:.1f}'),
     ('validated/s', 'rate', '{:.1f}'), ('loss', 'loss', table.percent),

@@ -157,7 +157,6 @@ def _summarize(tokens):
     }
 
 
-#: The points as a table.
 text = table.of_sides(
     ('cache', 'case'), ('ms', 'delay'), table.SIDE,
     ('median s', lambda point, side: _seconds(point[side]['median'])),

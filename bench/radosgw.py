@@ -199,7 +199,6 @@ def points(results):
     return points
 
 
-#: The points as a table.
 text = table.of_sides(
     ('load', 'kind'), 'cache', table.SIDE, table.RATE, *table.RATIO,
     *table.times('{:.1f}', ('p50', 'p95', 'p99')),

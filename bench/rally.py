@@ -187,7 +187,6 @@ def points(results):
     return points
 
 
-#: The points as a table.
 text = table.of_sides(
     'database', ('delay ms', 'delay'), 'scenario', table.SIDE, table.RATE,
     *table.RATIO, *table.times(), ('failed', 'failed', '{}'),

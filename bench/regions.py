@@ -255,7 +255,6 @@ def distribution(runs):
     }
 
 
-#: The points as a table.
 text = table.of_sides(
     'nodes', 'database', ('delays', 'case'), ('ms', 'delay'), 'load',
     'request', table.SIDE, table.RATE, *table.RATIO,

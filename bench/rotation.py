@@ -72,7 +72,6 @@ def measure(side, tokens, name, seconds):
         return validate(side, tokens, seconds)
 
 
-#: The points as a table.
 text = table.of_sides(
     ('load', 'kind'), 'tokens', table.SIDE, table.RATE, *table.RATIO,
     *table.times(), table.RUNS,

@@ -83,7 +83,6 @@ def points(results):
     return points
 
 
-#: The points as a table.
 text = table.of_sides(
     ('request', 'kind'), table.SIDE, table.RATE,
     ('of stock', 'of_stock', table.percent),

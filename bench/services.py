@@ -279,7 +279,6 @@ def _processes(count):
     return f'{count} process' + ('es' if count > 1 else '')
 
 
-#: The points as a table.
 text = table.of_sides(
     'case', 'where', 'load', table.SIDE, table.RATE, *table.RATIO,
     *table.times('{:.1f}'), *((name, name, '{:.1f}') for name in TRAFFIC),

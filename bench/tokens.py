@@ -130,7 +130,6 @@ def traffic(before, after, requests):
     }
 
 
-#: The points as a table.
 text = table.of_sides(
     'cache', ('request', 'what'), 'clients', table.SIDE,
     table.RATE, *table.RATIO, *table.times(),

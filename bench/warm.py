@@ -70,7 +70,6 @@ def measure(side, token, name, seconds):
     return load.during(url, requests, seconds, CLIENTS, rate).measure()
 
 
-#: The points as a table.
 text = table.of_sides(
     'load', 'endpoints', table.SIDE, table.RATE, *table.RATIO,
     *table.times('{:.1f}'), table.RUNS,
