@@ -77,12 +77,17 @@ def joined(parts) -> Answers:
     return Answers(rate=times.total() / duration, times=dict(times))
 
 
-def validations(subjects, caller=None) -> list:
+def validations(subjects, *callers) -> list:
     """Requests that validate tokens.
 
-    :param caller: token of the caller; None validates each token by itself
+    :param callers: tokens of callers, each of which validates all tokens;
+        without any, each token is validated by itself
     """
-    return [(caller or subject, subject, '') for subject in subjects]
+    if not callers:
+        return [(subject, subject, '') for subject in subjects]
+    return [
+        (caller, subject, '') for caller in callers for subject in subjects
+    ]
 
 
 def during(url, requests, seconds, clients, rate=0) -> Answers:

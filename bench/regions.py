@@ -112,13 +112,8 @@ class Side(testbed.Side):
             ]
         if kind == 'validate_token':
             subjects = population.tokens(self._users, count)
-            self._validations = [
-                request
-                for caller in client.map_concurrently(
-                    client.token, self._services
-                )
-                for request in load.validations(subjects, caller)
-            ]
+            callers = client.map_concurrently(client.token, self._services)
+            self._validations = load.validations(subjects, *callers)
         return self._validations
 
 

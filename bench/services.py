@@ -202,11 +202,7 @@ class Experiment:
         first, others = {}, {}
         for side, (callers, subjects) in self._issue(TOKENS, USERS).items():
             first[side] = load.validations(subjects, callers[0])
-            others[side] = [
-                request
-                for caller in callers[1:]
-                for request in load.validations(subjects, caller)
-            ]
+            others[side] = load.validations(subjects, *callers[1:])
             random.Random(0).shuffle(others[side])
         where = '2 nodes' if urls else _processes(processes)
         clients = _CLIENTS_PER_PROCESS * processes * (2 if urls else 1)
