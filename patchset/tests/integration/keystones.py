@@ -32,12 +32,14 @@ class KeystonesTestCase(testtools.TestCase):
 
     def keystones(
         self, cache, options=None, processes=1, second=None, stock=(),
+        threads=1,
     ):  # fmt: skip
         """Start two Keystones with one database, as root of both the admin.
 
         :param cache: URL, or None
         :param options: more of {section: {option: value}}
         :param processes: how many workers each of them has
+        :param threads: how many threads each worker has
         :param second: options of the second one, in the place of the same
         :param stock: names of those that run the stock tree, of ``one`` and
             ``two``
@@ -54,6 +56,7 @@ class KeystonesTestCase(testtools.TestCase):
                         self.folder / name, stock=name in stock,
                         database=self.database.url('keystone'), cache=cache,
                         password=PASSWORD, processes=processes,
+                        threads=threads,
                         options=keystone_conf.merge(settings, own),
                     )
                 ).port
