@@ -27,10 +27,14 @@ def own_token(side, user, project):
     :raises patchset.walk.steps.SignInFailed: it fails
     """
     scope = side.scope(project and f'project:{project}')
+    return _sign_in(side, user, scope).headers['x-subject-token']
+
+
+def _sign_in(side, user, scope):
     answer = side.authenticate(password(side, user), scope)
     if answer.status != 201:
         raise steps.SignInFailed(answer)
-    return answer.headers['x-subject-token']
+    return answer
 
 
 def password(side, user):
@@ -67,9 +71,7 @@ def redelegate(side, trust, source, trustee, variant):
     side.require_absent(trust)
     scope = {'OS-TRUST:trust': {'id': side.id(source)}}
     _, trustor, project = side.details[source]
-    answer = side.authenticate(password(side, trustor), scope)
-    if answer.status != 201:
-        raise steps.SignInFailed(answer)
+    answer = _sign_in(side, trustor, scope)
     shown = answer.body['token']
     body = {
         'trustor_user_id': shown['user']['id'],

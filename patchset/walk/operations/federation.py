@@ -5,6 +5,7 @@
 from patchset.walk import steps
 
 _BASE = '/OS-FEDERATION'
+_PROVIDERS = f'{_BASE}/identity_providers'
 _LOCAL = ('g1', 'g2', 'g3')
 USER = 'HTTP_X_WALK_USER'  # of the WSGI environment, as a web server's module
 
@@ -22,17 +23,11 @@ def create_provider(side, provider, group, minutes):
     values = {'enabled': True, 'domain_id': 'default'}
     if minutes:
         values['authorization_ttl'] = int(minutes)
-    answers = [
-        side.request('PUT', f'{_BASE}/mappings/{provider}', mapping),
-        side.request(
-            'PUT',
-            f'{_BASE}/identity_providers/{provider}',
-            {'identity_provider': values},
-        ),
-        _add_protocol(side, provider),
-    ]
+    side.request('PUT', f'{_BASE}/mappings/{provider}', mapping)
+    body = {'identity_provider': values}
+    side.request('PUT', f'{_PROVIDERS}/{provider}', body)
     side.ids[provider] = provider
-    return answers[-1]
+    return _add_protocol(side, provider)
 
 
 @steps.operation('federation')
@@ -47,40 +42,34 @@ def delete_protocol(side, provider):
 
 @steps.operation('federation', 1)
 def disable_provider(side, provider):
-    return _switch(side, provider, False)
+    return side.update(
+        'identity_provider', provider, _PROVIDERS, enabled=False
+    )
 
 
 @steps.operation('federation', 3)
 def enable_provider(side, provider):
-    return _switch(side, provider, True)
+    return side.update('identity_provider', provider, _PROVIDERS, enabled=True)
 
 
 @steps.operation('federation', 2, group=_LOCAL)
 def change_mapping(side, provider, group):
-    path = f'{_BASE}/mappings/{side.id(provider)}'
-    body = {'mapping': {'rules': _rules(side, group)}}
-    return side.request('PATCH', path, body)
+    rules = _rules(side, group)
+    return side.update('mapping', provider, f'{_BASE}/mappings', rules=rules)
 
 
 @steps.operation('federation', 1)
 def delete_provider(side, provider):
     side.request('DELETE', _protocol(side.id(provider)))
-    answer = side.delete(f'{_BASE}/identity_providers/{provider}', provider)
+    answer = side.delete(f'{_PROVIDERS}/{provider}', provider)
     side.request('DELETE', f'{_BASE}/mappings/{provider}')
     return answer
 
 
 def _protocol(provider):
-    return f'{_BASE}/identity_providers/{provider}/protocols/mapped'
+    return f'{_PROVIDERS}/{provider}/protocols/mapped'
 
 
 def _add_protocol(side, provider):
     body = {'protocol': {'mapping_id': provider}}
     return side.request('PUT', _protocol(provider), body)
-
-
-def _switch(side, provider, enabled):
-    path = f'{_BASE}/identity_providers/{side.id(provider)}'
-    return side.request(
-        'PATCH', path, {'identity_provider': {'enabled': enabled}}
-    )

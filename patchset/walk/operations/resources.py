@@ -13,9 +13,7 @@ steps.usual_operations(
 
 @steps.operation('domains', 1)
 def rename_domain_as_project(side, domain, number):
-    path = f'/projects/{side.id(domain)}'
-    body = {'project': {'name': f'{domain}-{number}'}}
-    return side.request('PATCH', path, body)
+    return side.update('project', domain, name=f'{domain}-{number}')
 
 
 @steps.operation('domains', 2)
