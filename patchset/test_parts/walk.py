@@ -71,8 +71,9 @@ def _run_sequence(testbed, seed, seconds, without):
 def _report(testbed, steps, difference):
     """Print the shortest sequence that shows a difference."""
     deadline = time.monotonic() + TIMEOUT
-    subject = difference.subject
-    also = [subject] if isinstance(subject, readings.Reading) else []
+    one = difference.subject
+    is_reading = isinstance(one, readings.Request) and not one.subject
+    also = [one] if is_reading else []
 
     def fails(some):
         with progress.stage(f'trying {len(some)} steps'):

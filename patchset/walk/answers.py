@@ -13,7 +13,9 @@ from bench import signing
 from patchset.walk import testbed as testbeds
 from patchset.walk.names import ADMIN
 from patchset.walk.names import SELF
+from patchset.walk.readings import Request
 
+_PATH = '/auth/tokens'
 _RULES = {'OpenStack-Identity-Access-Rules': '1.0'}
 # Of the two validations of each token, the second is one of these.
 _VARIANTS = (
@@ -38,49 +40,6 @@ _VARIABLE = {
 }  # fmt: skip
 _REPEATED = ('roles', 'role_assignments')
 _UNORDERED = ('roles', 'catalog', 'endpoints', 'groups', 'methods')
-
-
-@dataclasses.dataclass(frozen=True)
-class Validation:
-    """The validation of a token.
-
-    :param subject: name of the token
-    :param caller: name of the token of the caller
-    :param query: query of the URL
-    :param headers: further headers, a tuple of pairs
-    :param method: GET or HEAD
-    :ivar is_exact: as for :func:`on_one_cloud`
-    """
-
-    subject: str
-    caller: str
-    query: str = ''
-    headers: tuple = ()
-    method: str = 'GET'
-    is_exact = True
-
-    @property
-    def names(self):
-        """Names of its tokens: a set."""
-        return {self.subject, self.caller}
-
-    def __str__(self):
-        return (
-            f'{self.method} /auth/tokens{self.query} of {self.subject} by '
-            f'{self.caller}'
-        )
-
-    def send(self, server, side):
-        """The response of a server, or None without one of the tokens."""
-        if {self.subject, self.caller} - side.tokens.keys():
-            return None
-        return server.ask(
-            self.method, f'/auth/tokens{self.query}', side.token(self.caller),
-            headers={
-                'X-Subject-Token': side.token(self.subject),
-                **dict(self.headers),
-            },
-        )  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,16 +76,16 @@ def requests(side, names):
     """
     requests = [Signature(key) for key in side.keys]
     for number, name in enumerate(names):
-        caller = side.tokens[name].caller
+        caller = side.callers[name]
         caller = name if caller == SELF else caller
         if caller not in side.tokens:
             caller = ADMIN
         first, second = (ADMIN, caller)[:: 1 - 2 * (number % 2)]
         headers = tuple(_RULES.items())
-        requests.append(Validation(name, first, '', headers))
+        requests.append(Request(_PATH, first, name, headers))
         method, query = _VARIANTS[number % len(_VARIANTS)]
         requests.append(
-            Validation(name, second, query, headers[: number % 3], method)
+            Request(_PATH + query, second, name, headers[: number % 3], method)
         )
     return requests
 
@@ -236,7 +195,7 @@ def _status(answer):
 def node_differences(request, responses):
     """Differences between the nodes of the patched cloud and the reference.
 
-    :param request: a :class:`Validation` or a :class:`Signature`
+    :param request: one of :func:`requests`, or a reading
     :param responses: {name of the server: response}
     """
     reference = on_one_cloud(responses[testbeds.REFERENCE], request.is_exact)

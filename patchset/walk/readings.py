@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Requests that read resources, whose values are cached as well."""
+"""Requests that read tokens or resources, whose values are cached as well."""
 
 import dataclasses
 import re
@@ -56,34 +56,46 @@ _CHOICES = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Reading:
-    """A request that reads resources.
+class Request:
+    """A request that reads resources, or validates a token.
 
     :param path: with names of resources in braces
-    :param subject: name of the token of the caller
+    :param caller: name of the token of the caller
+    :param subject: name of the token to validate; None reads resources
+    :param headers: further headers, a tuple of pairs
+    :param method: GET or HEAD
     :ivar is_exact: as for :func:`patchset.walk.answers.on_one_cloud`
     """
 
     path: str
-    subject: str = ADMIN
+    caller: str = ADMIN
+    subject: str | None = None
+    headers: tuple = ()
+    method: str = 'GET'
     is_exact = True
 
     @property
     def names(self):
         """Names of its tokens: a set."""
-        return {self.subject}
+        return {self.caller, self.subject} - {None}
 
     def __str__(self):
-        return f'GET {self.path} by {self.subject}'
+        subject = f' of {self.subject}' if self.subject else ''
+        return f'{self.method} {self.path}{subject} by {self.caller}'
 
     def send(self, server, side):
-        """The response of a server, or None without the token or a name."""
-        if self.subject not in side.tokens:
+        """The response of a server, or None without a token or a name."""
+        if self.names - side.tokens.keys():
             return None
         if set(_NAME.findall(self.path)) - side.ids.keys():
             return None
         path = _NAME.sub(lambda match: side.ids[match[1]], self.path)
-        return server.ask('GET', path, side.token(self.subject))
+        headers = dict(self.headers)
+        if self.subject:
+            headers['X-Subject-Token'] = side.token(self.subject)
+        return server.ask(
+            self.method, path, side.token(self.caller), headers=headers
+        )
 
 
 def some(random, tokens, number):
@@ -100,6 +112,6 @@ def some(random, tokens, number):
     own = [random.choices(values, k=number) for values in (_OWN, tokens)]
     paths = random.choices(_RESOURCES, k=number)
     return [
-        *(Reading(path, token) for path, token in zip(*own, strict=True)),
-        *(Reading(_NAME.sub(choose, path)) for path in paths),
+        *(Request(path, token) for path, token in zip(*own, strict=True)),
+        *(Request(_NAME.sub(choose, path)) for path in paths),
     ]

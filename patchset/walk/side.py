@@ -2,24 +2,11 @@
 
 """One of the two clouds: its nodes, and the resources of the walk."""
 
-import dataclasses
 import time
 
 from patchset import client
 from patchset.walk import steps
 from patchset.walk.names import ADMIN
-
-
-@dataclasses.dataclass(frozen=True)
-class Token:
-    """A token of the pool.
-
-    :param value: the token itself, which is never printed
-    :param caller: name of the token that validates it
-    """
-
-    value: str
-    caller: str
 
 
 class Side:
@@ -38,7 +25,8 @@ class Side:
         self.names = {}  # {id: name}, including deleted resources
         self.details = {}  # {name: further data that operations need}
         self.keys = {}  # {name: (access key, secret)}, including deleted ones
-        self.tokens = {}
+        self.tokens = {}  # {name: value}; no value is ever printed
+        self.callers = {}  # {name: name of the token that validates it}
         self.node = nodes[0]
         self._last_write = 0
 
@@ -88,7 +76,7 @@ class Side:
         :raises patchset.walk.steps.NotApplicable: there is none of that name
         """
         try:
-            return self.tokens[name].value
+            return self.tokens[name]
         except KeyError:
             raise steps.NotApplicable(name)
 
@@ -137,8 +125,8 @@ class Side:
     def add_token(self, name, answer, caller):
         """Record the token of a sign-in; returns the response."""
         if answer.status in (200, 201) and 'x-subject-token' in answer.headers:
-            value = answer.headers['x-subject-token']
-            self.tokens[name] = Token(value, caller)
+            self.tokens[name] = answer.headers['x-subject-token']
+            self.callers[name] = caller
         return answer
 
     def record_write(self):

@@ -167,8 +167,7 @@ class Walk:
             differences += answers.node_differences(request, by_server)
             reference = by_server[testbeds.REFERENCE]
             self.compared += len(names)
-            is_reading = isinstance(request, readings.Reading)
-            if not is_reading and reference.status == 200:
+            if request.subject and reference.status == 200:
                 self.accepted += 1
                 self._valid |= {request.subject} & set(self._pool)
             if self._is_compared_with_stock(number, request, reference):

@@ -6,6 +6,7 @@ import testtools
 
 from patchset.walk import answers
 from patchset.walk import known_differences
+from patchset.walk import readings
 from patchset.walk import steps
 
 
@@ -21,7 +22,7 @@ class KnownDifferencesTestCase(testtools.TestCase):
     def topic(self, stock, patched, subject='t2'):
         return self.known.topic(
             answers.Difference(
-                answers.Validation(subject, 'by-admin'),
+                readings.Request('/auth/tokens', 'by-admin', subject),
                 'stock', stock, 'patched', patched,
             )
         )  # fmt: skip

@@ -14,7 +14,6 @@ from patchset.client import Answer
 from patchset.walk import answers
 from patchset.walk import initial_steps
 from patchset.walk import readings
-from patchset.walk import side
 from patchset.walk import steps
 from patchset.walk import testbed
 from patchset.walk.names import SELF
@@ -129,7 +128,7 @@ class AnswersTestCase(testtools.TestCase):
             testbed.NODES[1]: Answer(200, {'token': {}}, headers),
             testbed.REFERENCE: Answer(404, {'error': {}}, {}),
         }
-        request = answers.Validation('t1', 't2')
+        request = readings.Request('/auth/tokens', 't2', 't1')
         differences = list(answers.node_differences(request, responses))
         self.assertEqual(2, len(differences))
         self.assertEqual(
@@ -156,23 +155,26 @@ class ReadingsTestCase(testtools.TestCase):
     def test_names_are_replaced_by_ids(self):
         paths = []
         server = types.SimpleNamespace(
-            ask=lambda method, path, token: paths.append((method, path, token))
+            ask=lambda *words, headers: paths.append(words)
         )
         one = types.SimpleNamespace(
             ids={'u1': _ID, 'r1': _OTHER}, tokens={'t1': ()}, token=str.upper
         )
-        readings.Reading('/{u1}/{r1}', 't1').send(server, one)
+        readings.Request('/{u1}/{r1}', 't1').send(server, one)
         # Without a resource or a token, nothing is sent.
-        readings.Reading('/{u1}/{r2}', 't1').send(server, one)
-        readings.Reading('/{u1}', 't2').send(server, one)
+        readings.Request('/{u1}/{r2}', 't1').send(server, one)
+        readings.Request('/{u1}', 't2').send(server, one)
         self.assertEqual([('GET', f'/{_ID}/{_OTHER}', 'T1')], paths)
 
 
 class RequestsTestCase(testtools.TestCase):
     def test_each_token_is_validated_twice(self):
         names = [f't{number}' for number in range(4)]
-        tokens = {name: side.Token('secret', SELF) for name in names}
-        one = types.SimpleNamespace(tokens=tokens, keys={})
+        one = types.SimpleNamespace(
+            tokens=dict.fromkeys(names, 'secret'),
+            callers=dict.fromkeys(names, SELF),
+            keys={},
+        )
         requests = answers.requests(one, names)
         self.assertEqual(
             dict.fromkeys(names, 2),
@@ -180,13 +182,13 @@ class RequestsTestCase(testtools.TestCase):
         )
         self.assertEqual(
             {
-                ('GET', ''),
-                ('GET', '?nocatalog'),
-                ('GET', '?allow_expired=1'),
-                ('GET', '?nocatalog&allow_expired=1'),
-                ('HEAD', ''),
+                'GET /auth/tokens',
+                'GET /auth/tokens?nocatalog',
+                'GET /auth/tokens?allow_expired=1',
+                'GET /auth/tokens?nocatalog&allow_expired=1',
+                'HEAD /auth/tokens',
             },
-            {(one.method, one.query) for one in requests},
+            {f'{one.method} {one.path}' for one in requests},
         )
 
     def test_each_key_signs_a_request(self):
