@@ -154,11 +154,6 @@ def wait_until(is_reached, patience, late):
         time.sleep(_PAUSE)
 
 
-def log_size(path):
-    """Size of a log in bytes; 0 if there is none."""
-    return path.stat().st_size if path.exists() else 0
-
-
 def last_words(path, start=0, telling=_REASON):
     """The line of a log that tells best why the program ended.
 

@@ -16,12 +16,13 @@ from patchset import state as states
 from patchset import stopping
 from patchset import urls
 from patchset import wsgi
+from patchset.services import server
 
 PATIENCE = 120  # seconds that the server has to load Keystone
 _READY = 'ready'  # file with a line for each process that is
 
 
-class Deployment:
+class Deployment(server.Service):
     """A Keystone that listens on 127.0.0.1.
 
     It keeps all its files in its state folder and reads none outside it.
@@ -45,6 +46,7 @@ class Deployment:
     :raises patchset.errors.UsageError: the arguments do not fit together
     """
 
+    password = None  # the admin's, from prepare() on
     password_is_new = False  # made by the last prepare()
     _server = None
     _log_start = 0
@@ -63,6 +65,7 @@ class Deployment:
         threads=4,
         options=None,
     ):
+        super().__init__()
         if processes > 1 and not cache and 'cache' not in (options or {}):
             raise errors.UsageError(
                 f'{processes} processes require a shared cache'
@@ -83,24 +86,16 @@ class Deployment:
             keystone_conf.defaults(self.state.path, self.database, cache),
             options,
         )
-        self.password = None
         #: Paths of the server's log and of the admin's environment.
         self.log = self.state.path / 'server.log'
         self.openrc = self.state.path / 'openrc'
         self.clouds = self.state.path / 'clouds.yaml'
         self._wanted_password = password
 
-    def __enter__(self):
-        try:
-            self.prepare()
-            self.start()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
+    def _start(self):
+        self._stack.callback(self.stop)
+        self.prepare()
+        self.start()
 
     @property
     def url(self):
@@ -180,11 +175,11 @@ class Deployment:
         """
         ports.check(self.port)
         (self.state.path / _READY).unlink(missing_ok=True)
-        self._log_start = child.log_size(self.log)
         with (
             open(self.log, 'ab', opener=states.private) as log,
             stopping.deferred(),
         ):
+            self._log_start = log.tell()
             self._server = child.start(
                 wsgi.command(self, _READY),
                 cwd=self.state.path,

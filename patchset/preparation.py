@@ -67,7 +67,10 @@ class Preparation:
         self._make_signing_keys()
         made = {
             'url': self._keystone.url,
-            'migrations': names(self._keystone.tree / MIGRATIONS),
+            'migrations': sorted(
+                path.name
+                for path in (self._keystone.tree / MIGRATIONS).rglob('*.py')
+            ),
         }
         commands = [*self._key_commands(), *self._database_commands(made)]
         if not commands:
@@ -94,22 +97,14 @@ class Preparation:
                 yield [command, *owner()]
 
     def _database_commands(self, made):
-        found, record = self._found, self._record
-        stale = (
-            not found['revisions']
-            or found['revisions'] != record.get('revisions')
-            or made['migrations'] != record.get('migrations')
-        )
-        if stale:
-            yield ['db_sync']
-        if (
-            stale
-            or self._password_changes
-            or not found['admin']
-            or found['admin'] != record.get('admin')
-            or record.get('url') != made['url']
+        expected = {**self._found, **made}
+        if any(
+            self._record.get(name) != expected[name]
+            for name in ('revisions', 'migrations')
         ):
-            if not found['admin']:
+            yield ['db_sync']
+        if self._password_changes or self._record != expected:
+            if not self._found['admin']:
                 self._state.note({'pending': mark(self._keystone.database)})
             yield [
                 'bootstrap',
@@ -163,16 +158,14 @@ class Preparation:
     def _manage(self, words, **options):
         """Run a keystone-manage command to its end."""
         path = self._state.path / 'manage.log'
-        start = child.log_size(path)
-        with (
-            open(path, 'ab', opener=states.private) as log,
-            self._keystone.manage(
+        with open(path, 'ab', opener=states.private) as log:
+            start = log.tell()
+            with self._keystone.manage(
                 words,
                 {'OS_BOOTSTRAP_PASSWORD': self.password},
                 stdout=log, stderr=log, umask=0o077, **options,
-            ) as command,
-        ):  # fmt: skip
-            code = command.wait()
+            ) as command:  # fmt: skip
+                code = command.wait()
         if code:
             raise errors.Error(
                 f'keystone-manage failed: {words[0]}: '
@@ -190,11 +183,3 @@ def owner():
 def mark(database):
     """A name for a database that tells no password."""
     return hashlib.sha256(database.encode()).hexdigest()
-
-
-def names(folder):
-    """A digest of the names of the files below a folder."""
-    found = sorted(
-        str(path.relative_to(folder)) for path in folder.rglob('*.py')
-    )
-    return hashlib.sha256('\n'.join(found).encode()).hexdigest()

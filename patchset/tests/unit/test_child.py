@@ -128,8 +128,3 @@ class LogTestCase(testtools.TestCase):
     def test_only_what_is_new(self):
         old = 'OldError: before\n'
         self.assertEqual('now', self.last_words(f'{old}now\n', len(old)))
-
-    def test_size(self):
-        self.assertEqual(0, child.log_size(self.path))
-        self.path.write_text('four')
-        self.assertEqual(4, child.log_size(self.path))
