@@ -137,10 +137,7 @@ class Cluster(server.Service):
             return self._port_from(region, port, here)
 
         caches = [
-            # The memcached of a node is in the region of the node.
-            self.caches[one].port
-            if layout.cache == 'per-node'
-            else reach(layout.region(one), self.caches[one].port)
+            reach(layout.region(one), self.caches[one].port)
             for one in layout.caches_of(number)
         ]
         return node.Node(

@@ -141,10 +141,10 @@ class Load:
         losses = []
         for one in self._nodes:
             for number, token in enumerate(self._valid):
-                if self._validate_at(one, token) != http.client.OK:
+                if one.validate(self._caller, token) != http.client.OK:
                     losses.append(f'{one.name}: valid token {number}')
             for number, revoked in enumerate(self.revoked):
-                status = self._validate_at(one, revoked.token)
+                status = one.validate(self._caller, revoked.token)
                 if status != http.client.NOT_FOUND:
                     losses.append(f'{one.name}: revoked {number}: {status}')
             for project in self._projects:
@@ -182,7 +182,7 @@ class Load:
             return
         for one in self._nodes:
             # Let each node cache values that the revocation affects.
-            self._validate_at(one, token)
+            one.validate(self._caller, token)
         previous = self.bound
         answer = self._request(
             'DELETE', '/auth/tokens', http.client.NO_CONTENT, token
@@ -198,7 +198,7 @@ class Load:
     def _check(self, one, revoked):
         """Validate a revoked token at a node, or through HAProxy."""
         start = time.monotonic()
-        status = self._validate_at(one, revoked.token)
+        status = one.validate(self._caller, revoked.token)
         if one is self._haproxy:
             self._record(start, status, http.client.NOT_FOUND)
         if status == http.client.OK:
@@ -218,9 +218,6 @@ class Load:
             'POST', '/auth/tokens', http.client.CREATED, body=body
         )
         return answer.status, answer.headers.get('x-subject-token')
-
-    def _validate_at(self, one, token):
-        return one.validate(self._caller, token)
 
     def _request(self, method, path, expected, subject=None, body=None):
         """Send a request through HAProxy and record its outcome."""

@@ -42,14 +42,10 @@ class Node(mariadb.MariaDB):
         self._cluster = cluster
         self._number = number
         self._password = cluster.password
-        self._group_port = None
+        #: ``HOST:PORT`` for connections of the other nodes, once started
+        self.group_address = None
         #: {name: TCP port} that proxies connect to; empty uses free ports
         self.ports = {}
-
-    @property
-    def group_address(self):
-        """``HOST:PORT`` for connections of the other nodes."""
-        return f'127.0.0.1:{self._group_port}'
 
     @contextlib.contextmanager
     def replication_paused(self):
@@ -130,10 +126,11 @@ class Node(mariadb.MariaDB):
 
     def _command(self):
         addresses = ','.join(self._cluster.addresses(self))
-        self._group_port = self._port('group')
+        port = self._port('group')
+        self.group_address = f'127.0.0.1:{port}'
         provider = {
             'base_host': '127.0.0.1',
-            'base_port': self._group_port,
+            'base_port': port,
             'gmcast.listen_addr': f'tcp://{self.group_address}',
             'ist.recv_addr': f'127.0.0.1:{self._port("increments")}',
             'gcache.size': '16M',

@@ -38,12 +38,7 @@ class HAProxy(server.Server):
         self._servers = dict(servers)
         self.fixed_port = port
         self._check_timeout = check_timeout
-        self._statistics = None
-
-    @property
-    def statistics(self):
-        """URL of the statistics page."""
-        return f'http://127.0.0.1:{self._statistics}/'
+        self.statistics = None  # URL of the statistics page
 
     @property
     def runtime(self):
@@ -105,7 +100,8 @@ class HAProxy(server.Server):
         return found.get('Pid')
 
     def _command(self):
-        self._statistics = server.free_port()
+        statistics = server.free_port()
+        self.statistics = f'http://127.0.0.1:{statistics}/'
         lines = [
             f'    server {name} 127.0.0.1:{port} check'
             for name, port in self._servers.items()
@@ -115,7 +111,7 @@ class HAProxy(server.Server):
             port=self.port,
             check_timeout=self._check_timeout,
             servers='\n'.join(lines),
-            statistics=self._statistics,
+            statistics=statistics,
         )
         path = self._write('haproxy.cfg', text)
         # The master process is not replaced by a reload.

@@ -37,7 +37,7 @@ class Memcached(server.Server):
         self._send(b'flush_all\r\n', b'OK\r\n')
 
     def dump(self):
-        """All items, for :meth:`load` and :meth:`replace`."""
+        """All items, for :meth:`replace`."""
         items = [self._item(match.group(1)) for match in self._keys()]
         # Some have expired in the meantime.
         return [item for item in items if item]
@@ -46,10 +46,6 @@ class Memcached(server.Server):
         """Replace the server by a new one with a result of :meth:`dump`."""
         self.kill()
         self.start_again()
-        self.load(contents)
-
-    def load(self, contents):
-        """Store a result of :meth:`dump`."""
         for key, flags, value in contents:
             self._send(
                 b'set %s %s 0 %d\r\n%s\r\n' % (key, flags, len(value), value),
