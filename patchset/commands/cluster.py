@@ -19,7 +19,6 @@ import dataclasses
 import os
 import shlex
 import signal
-import sys
 import time
 
 from patchset import arguments
@@ -160,7 +159,6 @@ def _tell(known, running):
         '  ./ks cluster down    # stops the cluster, as Ctrl-C does here',
     ]
     progress.say('\n'.join(lines))
-    sys.stdout.flush()
 
 
 class Record:

@@ -18,7 +18,6 @@ and policy rules in policy.yaml there.
 import os
 import pathlib
 import shlex
-import sys
 
 from patchset import arguments
 from patchset import assemble
@@ -145,4 +144,3 @@ def _tell(keystone):
         'Press Ctrl-C to stop.',
     ]
     progress.say('\n'.join(lines))
-    sys.stdout.flush()
