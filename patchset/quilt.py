@@ -19,13 +19,11 @@ BUG = 'https://bugs.launchpad.net/keystone/+bug/'
 def export(tree, topics, folder, only=()):
     """Write the patches of an assembled tree, and their series.
 
-    :param tree: folder of the assembled tree
-    :param topics: its topics, in order
+    The other parameters are those of :func:`patchset.export.export`.
+
     :param folder: gets ``series`` and, in a folder, one patch per topic; an
         earlier export there is replaced
-    :param only: names of topics: they and what they depend on, nothing else
     :returns: list of the paths written, the series last
-    :raises patchset.errors.Error: as :func:`patchset.export.export` does
     """
     patches = folder / SUBFOLDER
     patches.mkdir(parents=True, exist_ok=True)

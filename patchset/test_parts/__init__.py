@@ -19,19 +19,10 @@ from patchset import pins
 class Options:
     """What a run of ``./ks test`` tells each part.
 
+    The other fields are options of the command, whose help explains them.
+
     :param pin: the release under test
-    :param stock: test the stock tree, not the patched one
     :param expression: regular expression that test ids must match, or None
-    :param concurrency: number of processes to spread tests over
-    :param topics: names of the topics that ``commits`` and ``proof`` are
-        about; none is all of them
-    :param record: write down the stock run to compare later runs with
-    :param seconds: how long ``walk`` goes on
-    :param seed: seed of its first sequence of steps
-    :param without: kinds of steps that it skips
-    :param cache: one of :data:`patchset.walk.testbed.CACHES`
-    :param provider: one of :data:`patchset.walk.testbed.PROVIDERS`
-    :param database_url: the database that ``integration`` tests, or None
     """
 
     pin: pins.Pin
