@@ -7,6 +7,9 @@ remain valid after the configuration of their domain is removed, until they
 expire. The caches are flushed instead of waiting for that.
 """
 
+import re
+
+from patchset import errors
 from patchset.client import Answer
 from patchset.services import slapd
 from patchset.walk import names
@@ -16,7 +19,9 @@ from patchset.walk.operations.identity import FIRST_PASSWORD
 DOMAIN = names.LDAP_DOMAIN
 USERS = [name for name, of in names.USERS.items() if of == DOMAIN]
 GROUPS = [name for name, of in names.GROUPS.items() if of == DOMAIN]
-_ENTRIES = 'LDAP'  # key of the entries: {name of an entry: its members}
+# The code of an error of the directory: an attribute is missing, a value
+# exists, an entry is missing, or one exists.
+_NOT_APPLICABLE = re.compile(r'\((16|20|32|68)\)')
 
 
 @steps.operation('LDAP', 3)
@@ -64,7 +69,7 @@ def add_ldap_user(side, user):
 
 @steps.operation('LDAP', 1, user=USERS)
 def remove_ldap_user(side, user):
-    _remove(side, user)
+    _change(side, user, 'changetype: delete')
 
 
 @steps.operation('LDAP', 2, user=USERS)
@@ -103,7 +108,7 @@ def add_ldap_group(side, group):
 
 @steps.operation('LDAP', 1, group=GROUPS)
 def remove_ldap_group(side, group):
-    _remove(side, group)
+    _change(side, group, 'changetype: delete')
 
 
 @steps.operation('LDAP', 6, group=GROUPS, user=USERS)
@@ -126,10 +131,6 @@ def _find(side, kind, name):
     return answer
 
 
-def _entries(side):
-    return side.details.setdefault(_ENTRIES, {})
-
-
 def _name(side, entry):
     attribute = 'uid' if entry in USERS else 'cn'
     return f'{attribute}={entry},{slapd.subtree(side.name)}'
@@ -137,15 +138,7 @@ def _name(side, entry):
 
 def _add(side, entry, *lines):
     side.id(DOMAIN)
-    if entry in _entries(side):
-        raise steps.NotApplicable(entry)
-    _entries(side)[entry] = set()
     _change(side, entry, *lines)
-
-
-def _remove(side, entry):
-    _change(side, entry, 'changetype: delete')
-    del _entries(side)[entry]
 
 
 def _replace(side, entry, attribute, value):
@@ -156,10 +149,6 @@ def _replace(side, entry, attribute, value):
 
 
 def _change_member(side, change, group, user):
-    members = _entries(side).get(group)
-    if members is None or (user in members) == (change == 'add'):
-        raise steps.NotApplicable(group)
-    members ^= {user}
     _change(
         side, group, 'changetype: modify', f'{change}: member',
         f'member: {_name(side, user)}',
@@ -167,9 +156,12 @@ def _change_member(side, change, group, user):
 
 
 def _change(side, entry, *lines):
-    """Change an existing entry, and flush the caches of Keystone."""
-    if entry not in _entries(side):
-        raise steps.NotApplicable(entry)
+    """Change the directory, and flush the caches of Keystone."""
     name = _name(side, entry)
-    side.testbed.directory.change('\n'.join((f'dn: {name}', *lines)))
+    try:
+        side.testbed.directory.change('\n'.join((f'dn: {name}', *lines)))
+    except errors.Error as error:
+        if _NOT_APPLICABLE.search(str(error)):
+            raise steps.NotApplicable(entry)
+        raise
     side.flush_cache()
