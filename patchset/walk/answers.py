@@ -16,7 +16,7 @@ from patchset.walk.names import SELF
 from patchset.walk.readings import Request
 
 _PATH = '/auth/tokens'
-_RULES = {'OpenStack-Identity-Access-Rules': '1.0'}
+_HEADERS = (('OpenStack-Identity-Access-Rules', '1.0'),)
 # Of the two validations of each token, the second is one of these.
 _VARIANTS = (
     ('GET', '?nocatalog'), ('GET', '?allow_expired=1'),
@@ -81,11 +81,12 @@ def requests(side, names):
         if caller not in side.tokens:
             caller = ADMIN
         first, second = (ADMIN, caller)[:: 1 - 2 * (number % 2)]
-        headers = tuple(_RULES.items())
-        requests.append(Request(_PATH, first, name, headers))
+        requests.append(Request(_PATH, first, name, _HEADERS))
         method, query = _VARIANTS[number % len(_VARIANTS)]
         requests.append(
-            Request(_PATH + query, second, name, headers[: number % 3], method)
+            Request(
+                _PATH + query, second, name, _HEADERS[: number % 3], method
+            )
         )
     return requests
 

@@ -13,13 +13,12 @@ class Side:
     """One cloud.
 
     :param name: ``stock`` or ``patched``
-    :param nodes: list of :class:`patchset.client.Client`
     :param testbed: the :class:`patchset.walk.testbed.Testbed`
     """
 
-    def __init__(self, name, nodes, testbed):
+    def __init__(self, name, testbed):
         self.name = name
-        self.nodes = nodes
+        self.nodes = testbed.nodes(name)
         self.testbed = testbed
         self.ids = {}  # {name: id} of existing resources
         self.names = {}  # {id: name}, including deleted resources
@@ -27,7 +26,7 @@ class Side:
         self.keys = {}  # {name: (access key, secret)}, including deleted ones
         self.tokens = {}  # {name: value}; no value is ever printed
         self.callers = {}  # {name: name of the token that validates it}
-        self.node = nodes[0]
+        self.node = self.nodes[0]
         self._last_write = 0
 
     def sign_in(self, password):
@@ -158,10 +157,6 @@ class Side:
         code = self.testbed.manage(self.name, words)
         self.record_write()
         return client.Answer(code)
-
-    def rotate_keys(self):
-        """Rotate the keys of tokens; the exit code is the status."""
-        return client.Answer(self.testbed.rotate_keys(self.name))
 
     def flush_cache(self):
         """Flush the memcached of the patched nodes."""

@@ -163,17 +163,11 @@ _FACTOR = 10
 class NotApplicable(Exception):
     """A resource that a step needs does not exist: the step is skipped.
 
-    :ivar answer: response of Keystone with that reason, or None
+    :param answer: response to a user who cannot sign in, or None
     """
 
-    answer = None
-
-
-class SignInFailed(NotApplicable):
-    """A user who has to perform a step cannot sign in."""
-
-    def __init__(self, answer):
-        super().__init__(answer.status)
+    def __init__(self, name, answer=None):
+        super().__init__(name)
         self.answer = answer
 
 

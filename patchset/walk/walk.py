@@ -47,10 +47,7 @@ class Walk:
         topics = {one.name for one in series.load(testbed.pin.release)}
         self._known = known_differences.KnownDifferences(topics)
         self._threads = concurrent.futures.ThreadPoolExecutor(4)
-        self.sides = [
-            sides.Side(name, testbed.nodes(name), testbed)
-            for name in testbeds.SIDES
-        ]
+        self.sides = [sides.Side(name, testbed) for name in testbeds.SIDES]
         for side in self.sides:
             side.sign_in(testbeds.PASSWORD)
 

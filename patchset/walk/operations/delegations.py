@@ -24,7 +24,7 @@ def own_token(side, user, project):
     """Sign a user in.
 
     :param project: name of the project; None for an unscoped token
-    :raises patchset.walk.steps.SignInFailed: it fails
+    :raises patchset.walk.steps.NotApplicable: it fails
     """
     scope = side.scope(project and f'project:{project}')
     return _sign_in(side, user, scope).headers['x-subject-token']
@@ -33,7 +33,7 @@ def own_token(side, user, project):
 def _sign_in(side, user, scope):
     answer = side.authenticate(password(side, user), scope)
     if answer.status != 201:
-        raise steps.SignInFailed(answer)
+        raise steps.NotApplicable(user, answer)
     return answer
 
 

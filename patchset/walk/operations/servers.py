@@ -2,6 +2,7 @@
 
 """Operations of an operator: keystone-manage, restarts and keys."""
 
+from patchset.client import Answer
 from patchset.walk import names
 from patchset.walk import steps
 
@@ -41,7 +42,7 @@ def flush_trusts(side):
 
 @steps.operation('keys', 1)
 def rotate_keys(side):
-    return side.rotate_keys()
+    return Answer(side.testbed.rotate_keys(side.name))
 
 
 @steps.operation('restarts', 1, processes=True, number=('1', '2'))
