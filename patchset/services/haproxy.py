@@ -23,7 +23,6 @@ class HAProxy(server.Server):
     A server that fails two health checks, or is drained, receives none. Each
     response names the server in the header ``X-Served-By``.
 
-    :param folder: parent of the server's temporary folder
     :param servers: {name: TCP port on 127.0.0.1}
     :param port: TCP port to listen on; None selects a free one
     :param check_timeout: seconds until a health check fails

@@ -248,7 +248,6 @@ class Server(Service):
 class Database(Server):
     """A database server with one user, who has all privileges.
 
-    :param folder: parent of the temporary folder
     :param durable: whether to write to disk at each commit, as a
         production server does
     """

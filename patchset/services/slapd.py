@@ -19,10 +19,7 @@ def subtree(name):
 
 
 class Slapd(server.Server):
-    """An OpenLDAP server that only contains the suffix.
-
-    :param folder: parent of the temporary folder
-    """
+    """An OpenLDAP server that only contains the suffix."""
 
     name = 'slapd'
     users = ('openldap', 'nobody')
