@@ -219,7 +219,8 @@ class EventReplica:
             if not self.loader.may_load():
                 return None, True
             copy = table_copy.TableCopy(self.driver, self._clock)
-            is_found = copy.load(row) or copy.sync(row)
+            copy.load()
+            is_found = copy.has(row) or copy.sync(row)
         elif now - copy.looked_at < (self._bound / 2 or _PAUSE):
             return copy, copy.sync(row)
         else:

@@ -89,29 +89,21 @@ class TableCopy:
         """
         return abs(self._ahead_now() - self._ahead) > _STEP
 
-    def load(self, row=None):
-        """Read the whole table.
-
-        :param row: a :class:`~keystone.revoke.stamp.Row` to look for
-        :returns: as of :meth:`sync`
-        """
+    def load(self):
+        """Read the whole table."""
         LOG.info('Loading revocation events into memory.')
         began = time.monotonic()
         ids, count, newest = [], collections.Counter(), None
-
-        def take(rows):
-            nonlocal newest
-            for each in rows:
-                self.tree.add(each)
-                count[_minute(each.revoked_at)] += 1
-                if each.id > floor:
-                    ids.append(each.id)
-                if newest is None or each.id > newest.id:
-                    newest = each
-
         # No row can appear below it, even with the slowest clock.
         floor = self._driver.id_before(timeutils.utcnow() - _SKEW - _overlap())
-        causal = self._driver.read_events(oldest(), take)
+        for rows in self._driver.read_events(oldest()):
+            for row in rows:
+                self.tree.add(row)
+                count[_minute(row.revoked_at)] += 1
+                if row.id > floor:
+                    ids.append(row.id)
+                if newest is None or row.id > newest.id:
+                    newest = row
         self._rows = count
         self._seen.reset(floor, ids)
         self._newest = self._newest_of(newest, floor)
@@ -126,7 +118,13 @@ class TableCopy:
                 'seconds': time.monotonic() - began,
             },
         )
-        return causal or self._has(row)
+
+    def has(self, row):
+        """Whether a row is known to be in the tree, or has expired.
+
+        :param row: a :class:`~keystone.revoke.stamp.Row`, or None
+        """
+        return row is None or row.id in self._seen or row.revoked_at < oldest()
 
     def sync(self, row=None, late=False):
         """Add new rows, and remove expired ones.
@@ -168,10 +166,6 @@ class TableCopy:
         wall = (timeutils.utcnow() - _EPOCH).total_seconds()
         return wall - self._clock()
 
-    def _has(self, row):
-        """Whether a row is known to be in the tree, or has expired."""
-        return row is None or row.id in self._seen or row.revoked_at < oldest()
-
     def _newest_of(self, newest, floor):
         """The values of the row with the highest id, or None.
 
@@ -184,13 +178,14 @@ class TableCopy:
         return newest and _values_of(newest)
 
     def _read_news(self, row):
-        row_id = None if self._has(row) else row.id
+        row_id = None if self.has(row) else row.id
         news = self._driver.read_news(self._seen.known(), row_id)
         counters.count(CACHE, 'sync')
         if self._newest not in (None, *map(_values_of, news.rows)):
             LOG.info('The newest revocation event was deleted or replaced.')
             self._has_deleted = True
-            return self.load(row)
+            self.load()
+            return self.has(row)
         if news.between is not None:
             self._take(news.between)
             self._seen.replace(row.id for row in news.between)
@@ -226,16 +221,12 @@ class TableCopy:
 
     def _read_again(self, since):
         """Read all rows recorded since a minute, known or not."""
-        count = collections.Counter()
-
-        def take(rows):
+        count = collections.Counter(
+            {minute: n for minute, n in self._rows.items() if minute < since}
+        )
+        for rows in self._driver.read_events(since):
             self._take(rows)
             count.update(_minute(row.revoked_at) for row in rows)
-
-        self._driver.read_events(since, take)
-        for minute, rows in self._rows.items():
-            if minute < since:
-                count[minute] = rows
         self._rows = count
 
     def _take(self, rows):

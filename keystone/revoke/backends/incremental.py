@@ -75,12 +75,11 @@ class IncrementalRead(abc.ABC):
     """
 
     @abc.abstractmethod
-    def read_events(self, since, take):
+    def read_events(self, since):
         """Read the events recorded since a time.
 
         :param since: naive UTC datetime, the earliest ``revoked_at``
-        :param take: callable, receives each batch of events as a list
-        :returns: True if the database guarantees a causal read
+        :returns: iterator over batches of events, as lists
         """
 
     @abc.abstractmethod
@@ -188,29 +187,27 @@ class SQLRead(IncrementalRead):
 
     @contextlib.contextmanager
     def _reading(self):
-        """A connection, and whether its reads are causal."""
+        """A connection, whose reads are causal on Galera."""
         with connect() as connection:
             galera = self._is_galera(connection)
             with _causal(connection) if galera else contextlib.nullcontext():
-                yield connection, galera
+                yield connection
 
-    def read_events(self, since, take):
+    def read_events(self, since):
         query = self._events.where(table().c.revoked_at >= since)
         query = query.execution_options(yield_per=_BATCH)
-        with self._reading() as (connection, causal):
-            for rows in connection.execute(query).partitions():
-                take(rows)
-        return causal
+        with self._reading() as connection:
+            yield from connection.execute(query).partitions()
 
     def read_news(self, known, row_id=None):
         ids = table().c.id
         wanted = ids >= known.last
         if row_id is not None:
             wanted = sqlalchemy.or_(wanted, ids == row_id)
-        with self._reading() as (connection, causal):
+        with self._reading() as connection:
             between = self._between(connection, known)
             rows = connection.execute(self._events.where(wanted)).all()
-        return News(causal, rows, between)
+            return News(self._is_galera(connection), rows, between)
 
     def _between(self, connection, known):
         if known.count == known.last - known.floor:
@@ -235,7 +232,7 @@ class SQLRead(IncrementalRead):
         )
         earlier = sqlalchemy.or_(first.is_(None), columns.id < first)
         query = sqlalchemy.select(sqlalchemy.func.max(columns.id))
-        with self._reading() as (connection, _causal):
+        with self._reading() as connection:
             return connection.scalar(query.where(earlier)) or 0
 
     def count_events(self, since, before):
@@ -275,7 +272,7 @@ class SQLRead(IncrementalRead):
             for name in (*_INDEXED, *_OTHERS)
         }
         values['issued_at'] = token['issued_at'].replace(microsecond=0)
-        with self._reading() as (connection, _causal):
+        with self._reading() as connection:
             rows = connection.execute(self._matching, values).all()
         return [revoke_model.RevokeEvent(**row._mapping) for row in rows]
 

@@ -124,14 +124,12 @@ class FailureTests(replica_base.ReplicaTestCase):
         class HalfWay(revoke_sql.Revoke):
             fails = True
 
-            def read_events(self, since, take):
-                rows = []
-                causal = super().read_events(since, rows.extend)
-                if self.fails:
-                    take(rows[:1])
-                    raise db_exception.DBConnectionError
-                take(rows)
-                return causal
+            def read_events(self, since):
+                for rows in super().read_events(since):
+                    if self.fails:
+                        yield rows[:1]
+                        raise db_exception.DBConnectionError
+                    yield rows
 
         driver = HalfWay()
         events = self.replica(driver)

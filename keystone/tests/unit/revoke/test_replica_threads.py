@@ -119,10 +119,9 @@ class ThreadTests(replica_base.ReplicaTestCase):
 
         class Slow(revoke_sql.Revoke):
             def read_events(self, *args, **kwargs):
-                causal = super().read_events(*args, **kwargs)
+                yield from super().read_events(*args, **kwargs)
                 entered.set()
                 leave.wait(60)
-                return causal
 
         events = self.replica(Slow())
         token = self.token(user_id='a')
