@@ -3,126 +3,77 @@
 """Compact storage of revoked audit ids, of tokens or of chains.
 
 Nearly all events only name an audit id, and anyone with a token can create
-more. An audit id is 16 random bytes. Here, an event is a record of 24 bytes:
-the audit id, and the latest ``issued_before`` and ``revoked_at`` in whole
-seconds. Records with the same first bits are concatenated in one bytes object,
-which is replaced as a whole: any number of threads may search while one thread
-adds and expires.
+more. Here, an event is a record of 26 bytes: a key of 16 bytes, and an int.
+Records with the same first bits are concatenated in one bytes object, which is
+replaced as a whole: any number of threads may search while one thread changes
+it.
 """
 
-import base64
-import collections
-import struct
+import hashlib
 
 # Chosen for pieces of a few hundred bytes to a few kilobytes.
 _PIECES = 4096
 
-_RECORD = struct.Struct('>16sII')
-_LATEST = (1 << 32) - 1
-
-#: Seconds of events that expire together, with the latest of them.
-SPAN = 1024
+# Bytes of a key and of an int.
+_KEY = 16
+_END = 10
 
 
-def take_due(filed, cutoff):
-    """Remove what is filed under the spans before a time, and return it.
+def key_of(value):
+    """The key of an audit id.
 
-    :param filed: dict with the numbers of spans as keys
-    :param cutoff: seconds since 1970
-    :returns: list of the values
+    A hash, since an event may name anything, not only an id that Keystone has
+    generated. A key is as random as such an id, so it is not found elsewhere
+    in the records either.
     """
-    due = [span for span in filed if span < cutoff // SPAN]
-    return [filed.pop(span) for span in due]
+    return hashlib.sha256(value.encode()).digest()[:_KEY]
 
 
-def _packed(value):
-    """The bytes of an audit id; None if it is not one of Keystone's."""
-    try:
-        raw = base64.urlsafe_b64decode(value + '==')
-    except ValueError:
-        return None
-    if len(raw) != 16 or base64.urlsafe_b64encode(raw)[:22] != value.encode():
-        return None
-    return raw
+def _number(key):
+    return int.from_bytes(key[:2], 'big') % _PIECES
 
 
-def _piece(raw):
-    return int.from_bytes(raw[:2], 'big') % _PIECES
-
-
-def _find(piece, raw):
-    """Offset of a record, or -1."""
-    at = piece.find(raw)
-    while at > 0 and at % _RECORD.size:
-        # A match across two records.
-        at = piece.find(raw, at + 1)
-    return at
-
-
-class AuditIds:
-    """Events that only name an audit id; times are seconds since 1970."""
+class Ends:
+    """The part of a dict that is needed of one from keys to ints."""
 
     def __init__(self):
-        # {number: records}
-        self._pieces = {}
-        # {span of revoked_at, or an earlier one: audit ids}
-        self._filed = collections.defaultdict(bytearray)
+        self._pieces = [b''] * _PIECES
         self._count = 0
 
     def __len__(self):
         return self._count
 
-    def add(self, value, issued_before, revoked_at):
-        """Add an event.
-
-        :returns: False if it cannot be stored here
-        """
-        raw = _packed(value)
-        if raw is None or not (
-            0 <= issued_before <= _LATEST and 0 <= revoked_at <= _LATEST
-        ):
-            return False
-        number = _piece(raw)
-        piece = self._pieces.get(number, b'')
-        at = _find(piece, raw)
+    def get(self, key, default=None):
+        piece = self._pieces[_number(key)]
+        at = piece.find(key)
         if at < 0:
-            at = len(piece)
-            self._count += 1
-            self._filed[revoked_at // SPAN] += raw
-        else:
-            _raw, issued, revoked = _RECORD.unpack_from(piece, at)
-            issued_before = max(issued, issued_before)
-            revoked_at = max(revoked, revoked_at)
-        record = _RECORD.pack(raw, issued_before, revoked_at)
-        self._pieces[number] = piece[:at] + record + piece[at + _RECORD.size :]
-        return True
+            return default
+        end = piece[at + _KEY : at + _KEY + _END]
+        return int.from_bytes(end, 'big', signed=True)
 
-    def is_revoked(self, value, issued_at):
-        """Whether an event revokes an audit id.
+    def __setitem__(self, key, end):
+        self._replace(key, key + end.to_bytes(_END, 'big', signed=True))
 
-        :param value: an audit id, or None
-        :param issued_at: when the token was issued
-        """
-        raw = value and self._count and _packed(value)
-        if not raw:
-            return False
-        piece = self._pieces.get(_piece(raw), b'')
-        at = _find(piece, raw)
-        return at >= 0 and _RECORD.unpack_from(piece, at)[1] >= issued_at
+    def __delitem__(self, key):
+        self._replace(key, b'')
 
-    def expire(self, cutoff):
-        """Remove events last revoked before a time, or slightly later."""
-        for filed in take_due(self._filed, cutoff):
-            for start in range(0, len(filed), 16):
-                self._expire(bytes(filed[start : start + 16]), cutoff)
-
-    def _expire(self, raw, cutoff):
-        number = _piece(raw)
+    def _replace(self, key, record):
+        number = _number(key)
         piece = self._pieces[number]
-        at = _find(piece, raw)
-        revoked_at = _RECORD.unpack_from(piece, at)[2]
-        if revoked_at >= cutoff:
-            self._filed[revoked_at // SPAN] += raw
-            return
-        self._pieces[number] = piece[:at] + piece[at + _RECORD.size :]
-        self._count -= 1
+        before, found, rest = piece.partition(key)
+        self._pieces[number] = before + record + rest[_END:]
+        self._count += bool(record) - bool(found)
+
+
+class Keys:
+    """A list of keys."""
+
+    def __init__(self):
+        self._keys = bytearray()
+
+    def append(self, key):
+        self._keys += key
+
+    def __iter__(self):
+        for at in range(0, len(self._keys), _KEY):
+            yield bytes(self._keys[at : at + _KEY])

@@ -19,11 +19,11 @@ Threads
     therefore sees the event.
 
 Memory
-    Events that only name an audit id, by far the most common ones, are stored
-    separately: see :mod:`keystone.revoke.audit_ids`. Another event is one
-    integer in a dict and one slot of a list for its expiry: at most 250 bytes
-    for an event with one attribute, including the id. Several attributes take
-    a tuple and their ids in addition.
+    An event is one integer in a dict and one slot of a list for its expiry: at
+    most 250 bytes for an event with one attribute, including the id. Several
+    attributes take a tuple and their ids in addition. Events that only name an
+    audit id, by far the most common ones, take a fifth: see
+    :mod:`keystone.revoke.audit_ids`.
 """
 
 import collections
@@ -32,6 +32,9 @@ import itertools
 
 from keystone.models import revoke_matching
 from keystone.revoke import audit_ids
+
+# Seconds of events that expire together, with the latest of them.
+SPAN = 1024
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _SECOND = datetime.timedelta(seconds=1)
@@ -49,17 +52,28 @@ def _seconds(moment):
     return (moment - _EPOCH) // _SECOND
 
 
+def _values_of(attributes):
+    """A function from a token to the values of events that revoke it."""
+    candidates = [revoke_matching.CANDIDATES[name] for name in attributes]
+    if len(candidates) == 1:
+        return candidates[0]
+    return lambda token: itertools.product(
+        *(
+            [value for value in found(token) if value is not None]
+            for found in candidates
+        )
+    )
+
+
 class _Events:
-    """The events that set the same attributes; times as in AuditIds.
+    """The events that set the same attributes; times are seconds since 1970.
 
     Their values are a tuple, in the order of the attributes. A single value is
     without its tuple, which takes more memory than the value.
     """
 
     def __init__(self, attributes):
-        self._candidates = [
-            revoke_matching.CANDIDATES[name] for name in attributes
-        ]
+        self._values_of = _values_of(attributes)
         # {values: end}
         self._ends = {}
         # {span of revoked_at, or an earlier one: list of values}
@@ -71,32 +85,49 @@ class _Events:
     def add(self, values, issued_before, revoked_at):
         known = self._ends.get(values)
         if known is None:
-            self.filed[revoked_at // audit_ids.SPAN].append(values)
+            self.filed[revoked_at // SPAN].append(values)
         else:
             issued_before = max(known >> _BITS, issued_before)
             revoked_at = max(known & _MASK, revoked_at)
         self._ends[values] = issued_before << _BITS | revoked_at
 
     def is_revoked(self, token, issued_at):
-        found = [
-            [value for value in candidates(token) if value is not None]
-            for candidates in self._candidates
-        ]
-        each = found[0] if len(found) == 1 else itertools.product(*found)
         earliest = issued_at << _BITS
-        for values in each:
+        for values in self._values_of(token):
             if self._ends.get(values, _NO_END) >= earliest:
                 return True
         return False
 
     def expire(self, cutoff):
-        for filed in audit_ids.take_due(self.filed, cutoff):
-            for values in filed:
-                revoked_at = self._ends[values] & _MASK
+        """Remove events last revoked before a time, or slightly later."""
+        for span in [span for span in self.filed if span < cutoff // SPAN]:
+            for values in self.filed.pop(span):
+                revoked_at = self._ends.get(values) & _MASK
                 if revoked_at < cutoff:
                     del self._ends[values]
                 else:
-                    self.filed[revoked_at // audit_ids.SPAN].append(values)
+                    self.filed[revoked_at // SPAN].append(values)
+
+
+class _AuditIds(_Events):
+    """The events that only name an audit id, with its key as the value."""
+
+    def __init__(self, attributes):
+        super().__init__(attributes)
+        audit_ids_of = self._values_of
+        self._values_of = lambda token: [
+            audit_ids.key_of(value)
+            for value in audit_ids_of(token)
+            if value is not None
+        ]
+        self._ends = audit_ids.Ends()
+        self.filed = collections.defaultdict(audit_ids.Keys)
+
+    def add(self, value, issued_before, revoked_at):
+        super().add(audit_ids.key_of(value), issued_before, revoked_at)
+
+
+_KINDS = {('audit_chain_id',): _AuditIds, ('audit_id',): _AuditIds}
 
 
 class RevocationTree:
@@ -109,13 +140,8 @@ class RevocationTree:
     """
 
     def __init__(self):
-        # {attribute: AuditIds}
-        self._ids = {
-            name: audit_ids.AuditIds()
-            for name in ('audit_chain_id', 'audit_id')
-        }
-        # {attributes: _Events} of all other events
-        self._others = {}
+        # {attributes: the events that set these}
+        self._events = {}
 
     def add(self, event):
         """Add an event; adding it again has no effect.
@@ -131,10 +157,13 @@ class RevocationTree:
         issued_before = _seconds(event.issued_before)
         revoked_at = max(_seconds(event.revoked_at), 0)
         for named in found:
-            values = tuple(named.values())
+            attributes, values = tuple(named), tuple(named.values())
             if len(values) == 1:
                 (values,) = values
-            self._add(tuple(named), values, issued_before, revoked_at)
+            if attributes not in self._events:
+                kind = _KINDS.get(attributes, _Events)
+                self._events = {**self._events, attributes: kind(attributes)}
+            self._events[attributes].add(values, issued_before, revoked_at)
         if not any(found):
             revoke_matching.warn_of_blank_event(event.issued_before)
 
@@ -146,11 +175,11 @@ class RevocationTree:
         :param cutoff: naive UTC datetime
         """
         cutoff = _seconds(cutoff)
-        for events in (*self._ids.values(), *self._others.values()):
+        for events in self._events.values():
             events.expire(cutoff)
-        self._others = {
+        self._events = {
             attributes: events
-            for attributes, events in self._others.items()
+            for attributes, events in self._events.items()
             if events
         }
 
@@ -164,13 +193,9 @@ class RevocationTree:
         :raises KeyError: if ``issued_at`` is missing.
         """
         issued_at = _seconds(token['issued_at'])
-        for attribute, ids in self._ids.items():
-            for value in revoke_matching.CANDIDATES[attribute](token):
-                if ids.is_revoked(value, issued_at):
-                    return True
         return any(
             events.is_revoked(token, issued_at)
-            for events in self._others.values()
+            for events in self._events.values()
         )
 
     def counts(self):
@@ -180,21 +205,10 @@ class RevocationTree:
             of :data:`.revoke_matching.CANDIDATES`, to the number of events
             with exactly these.
         """
-        counts = collections.Counter()
-        for attribute, ids in self._ids.items():
-            counts[attribute,] = len(ids)
-        for attributes, events in self._others.items():
-            counts[attributes] += len(events)
-        return dict(+counts)
+        return {
+            attributes: len(events)
+            for attributes, events in self._events.items()
+        }
 
     def __len__(self):
         return sum(self.counts().values())
-
-    def _add(self, attributes, values, issued_before, revoked_at):
-        if len(attributes) == 1 and attributes[0] in self._ids:
-            ids = self._ids[attributes[0]]
-            if ids.add(values, issued_before, revoked_at):
-                return
-        if attributes not in self._others:
-            self._others = {**self._others, attributes: _Events(attributes)}
-        self._others[attributes].add(values, issued_before, revoked_at)

@@ -22,7 +22,7 @@ def compare(pairs, seed):
     :returns: the number of tokens that were revoked
     :raises AssertionError: at the first pair on which the two differ
     """
-    with fixtures.MonkeyPatch('keystone.revoke.audit_ids.SPAN', 1):
+    with fixtures.MonkeyPatch('keystone.revoke.tree.SPAN', 1):
         return _compare(pairs, random.Random(seed))
 
 

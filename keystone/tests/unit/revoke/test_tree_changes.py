@@ -34,9 +34,7 @@ class SpanTestCase(unit.BaseTestCase):
 
     def setUp(self):
         super().setUp()
-        self.useFixture(
-            fixtures.MonkeyPatch('keystone.revoke.audit_ids.SPAN', 1)
-        )
+        self.useFixture(fixtures.MonkeyPatch('keystone.revoke.tree.SPAN', 1))
 
 
 class ChangeTests(SpanTestCase):
@@ -70,7 +68,7 @@ class ChangeTests(SpanTestCase):
 
     def test_expiry_is_late_by_a_span_at_most(self):
         self.useFixture(
-            fixtures.MonkeyPatch('keystone.revoke.audit_ids.SPAN', 1024)
+            fixtures.MonkeyPatch('keystone.revoke.tree.SPAN', 1024)
         )
         events = tree.RevocationTree()
         for number in range(5000):
@@ -102,7 +100,7 @@ class ChangeTests(SpanTestCase):
             self.assertTrue(events.is_revoked(token(**both)))
             events.expire(seconds(200))
             self.assertFalse(events.is_revoked(token(**both)))
-            self.assertEqual({}, events._others)
+            self.assertEqual({}, events._events)
 
     def test_everything_can_expire_and_return(self):
         rng = random.Random(11)
@@ -112,7 +110,7 @@ class ChangeTests(SpanTestCase):
         events.expire(datetime.datetime.max)
         self.assertEqual(0, len(events))
         self.assertEqual({}, events.counts())
-        self.assertEqual({}, events._others)
+        self.assertEqual({}, events._events)
         self.assertFalse(events.is_revoked(samples.random_token(rng)))
 
         for row in rows:

@@ -42,9 +42,7 @@ class ConcurrentReadTests(unit.BaseTestCase):
         # Switch threads often, and expire events often.
         self.addCleanup(sys.setswitchinterval, sys.getswitchinterval())
         sys.setswitchinterval(1e-6)
-        self.useFixture(
-            fixtures.MonkeyPatch('keystone.revoke.audit_ids.SPAN', 1)
-        )
+        self.useFixture(fixtures.MonkeyPatch('keystone.revoke.tree.SPAN', 1))
         self.tree = tree.RevocationTree()
         # Every event in [expired, added) is live.
         self.added = 0

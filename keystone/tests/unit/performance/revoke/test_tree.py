@@ -121,7 +121,7 @@ class MemoryTests(unit.BaseTestCase):
             row.revoked_at = row.issued_before = samples.seconds(second)
             events.add(row)
         self.assertEqual(11, len(events))
-        (users,) = events._others.values()
+        (users,) = events._events.values()
         self.assertEqual(11, sum(map(len, users.filed.values())))
 
 
