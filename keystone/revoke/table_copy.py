@@ -186,10 +186,9 @@ class TableCopy:
             self._has_deleted = True
             self.load()
             return self.has(row)
-        if news.between is not None:
-            self._take(news.between)
-            self._seen.replace(row.id for row in news.between)
         self._take(news.rows)
+        if news.complete:
+            self._seen.replace(row.id for row in news.rows)
         self._seen.raise_floor()
         self._expire()
         return (

@@ -48,11 +48,10 @@ Known = collections.namedtuple('Known', ('floor', 'last', 'count', 'total'))
 #:
 #: ``causal``: True if the database guarantees that the read includes
 #: everything committed on any server before it started
-#: ``rows``: events with the id ``last`` of :class:`Known` or higher, and the
-#: requested one
-#: ``between``: None if the reader knows exactly the events between ``floor``
-#: and ``last``; otherwise all of these
-News = collections.namedtuple('News', ('causal', 'rows', 'between'))
+#: ``rows``: the requested event, and those with the id ``last`` of
+#: :class:`Known` or higher if the reader knows exactly those in between
+#: ``complete``: otherwise True, and ``rows`` has all events above ``floor``
+News = collections.namedtuple('News', ('causal', 'rows', 'complete'))
 
 #: Decorators that repeat a function whose transaction conflicts with another
 #: one: a read for a third of a second, unless it has waited already, and a
@@ -201,27 +200,24 @@ class SQLRead(IncrementalRead):
 
     def read_news(self, known, row_id=None):
         ids = table().c.id
-        wanted = ids >= known.last
-        if row_id is not None:
-            wanted = sqlalchemy.or_(wanted, ids == row_id)
         with self._reading() as connection:
-            between = self._between(connection, known)
+            is_known = self._is_known(connection, known)
+            wanted = ids >= known.last if is_known else ids > known.floor
+            if row_id is not None:
+                wanted = sqlalchemy.or_(wanted, ids == row_id)
             rows = connection.execute(self._events.where(wanted)).all()
-            return News(self._is_galera(connection), rows, between)
+            return News(self._is_galera(connection), rows, not is_known)
 
-    def _between(self, connection, known):
+    def _is_known(self, connection, known):
         if known.count == known.last - known.floor:
-            # There are no ids in between.
-            return None
+            # There are no other ids in between.
+            return True
         ids = table().c.id
-        span = sqlalchemy.and_(ids > known.floor, ids <= known.last)
         functions = sqlalchemy.func.count(ids), sqlalchemy.func.sum(ids)
-        count, total = connection.execute(
-            sqlalchemy.select(*functions).where(span)
-        ).one()
-        if (count, int(total or 0)) == (known.count, known.total):
-            return None
-        return connection.execute(self._events.where(span)).all()
+        span = (ids > known.floor, ids <= known.last)
+        query = sqlalchemy.select(*functions).where(*span)
+        count, total = connection.execute(query).one()
+        return (count, int(total or 0)) == (known.count, known.total)
 
     def id_before(self, moment):
         columns = table().c
