@@ -28,6 +28,10 @@ def _value(name):
     return lambda values: (values.get(name),)
 
 
+def _any_of(*names):
+    return lambda values: map(values.get, names)
+
+
 def _expiry(values):
     return (_whole_seconds(values.get('expires_at')),)
 
@@ -35,21 +39,6 @@ def _expiry(values):
 def _chain(values):
     # The first token of a chain, its root, has no parent.
     return (values.get('audit_chain_id') or values.get('audit_id'),)
-
-
-def _users(values):
-    return (
-        values.get('user_id'),
-        values.get('trustor_id'),
-        values.get('trustee_id'),
-    )
-
-
-def _domains(values):
-    return (
-        values.get('identity_domain_id'),
-        values.get('assignment_domain_id'),
-    )
 
 
 def _domain_scope(values):
@@ -69,13 +58,13 @@ def _roles(values):
 CANDIDATES = {
     'audit_chain_id': _chain,
     'audit_id': _value('audit_id'),
-    'user_id': _users,
+    'user_id': _any_of('user_id', 'trustor_id', 'trustee_id'),
     'project_id': _value('project_id'),
     'trust_id': _value('trust_id'),
     'consumer_id': _value('consumer_id'),
     'access_token_id': _value('access_token_id'),
     'expires_at': _expiry,
-    'domain_id': _domains,
+    'domain_id': _any_of('identity_domain_id', 'assignment_domain_id'),
     'domain_scope_id': _domain_scope,
     'role_id': _roles,
 }
