@@ -31,25 +31,18 @@ def parse_since(text):
         raise ValueError(str(error)) from error
 
 
-def http_date(events, since=None):
-    """The Date header of a response, for use as the next ``since``.
+def dated(body, events, since=None):
+    """Add the Date header to a response, for use as the next ``since``.
 
     This is the time of the newest event. Without any events, it is the
     ``since`` of this query, or the time up to which events are kept.
 
+    :param body: the body of the response
     :param events: list of RevokeEvent
     :param since: result of :func:`parse_since`, or None
-    :returns: string in RFC 1123 format
+    :returns: what a resource returns: body, status and headers
     """
     recorded = [event.revoked_at for event in events]
     oldest = since or base.revoked_before_cutoff_time()
-    return http_dates.http_date(max(recorded, default=oldest))
-
-
-def dated(body, events, since=None):
-    """Add the Date header to a response.
-
-    :param body: the body of the response
-    :returns: what a resource returns: body, status and headers
-    """
-    return body, http.HTTPStatus.OK, {'Date': http_date(events, since)}
+    date = http_dates.http_date(max(recorded, default=oldest))
+    return body, http.HTTPStatus.OK, {'Date': date}

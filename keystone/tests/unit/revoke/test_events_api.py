@@ -108,10 +108,12 @@ class EventTimesTests(unit.TestCase):
 
     def test_date_without_events_or_since(self):
         earliest = backends.revoked_before_cutoff_time().replace(microsecond=0)
-        date = event_times.parse_since(event_times.http_date([]))
+        _body, _status, headers = event_times.dated({}, [])
 
         self.assertLess(
-            date - earliest, datetime.timedelta(minutes=1), 'events are lost'
+            event_times.parse_since(headers['Date']) - earliest,
+            datetime.timedelta(minutes=1),
+            'events are lost',
         )
 
     def test_date_of_events_in_any_order(self):
@@ -124,5 +126,6 @@ class EventTimesTests(unit.TestCase):
         ]
 
         self.assertEqual(
-            'Fri, 02 Jan 2026 03:04:05 GMT', event_times.http_date(events)
+            {'Date': 'Fri, 02 Jan 2026 03:04:05 GMT'},
+            event_times.dated({}, events)[-1],
         )
