@@ -41,8 +41,8 @@ _OPTIONS = (
     *(
         (section, option)
         for section in (
-            'application_credential', 'catalog', 'credential', 'federation',
-            'identity', 'resource', 'role', 'token',
+            'application_credential', 'credential', 'federation', 'identity',
+            'resource', 'role', 'token',
         )
         for option in ('caching', 'cache_time')
     ),
