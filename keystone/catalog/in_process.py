@@ -122,7 +122,7 @@ class Snapshot:
             if has_project:
                 visible = self._kept.get(project_id, _UNKNOWN)
             template = self._kept.get((visible, has_project, show_all))
-        if manager and not template:
+        if manager and template is None:
             if visible is _UNKNOWN:
                 visible = self._read_visible(manager, project_id)
                 self._keep(project_id, visible)

@@ -4,6 +4,7 @@ import uuid
 
 from oslo_serialization import msgpackutils
 
+from keystone.catalog import content
 from keystone.catalog import core
 from keystone.catalog import in_process
 from keystone.common import utils
@@ -99,6 +100,22 @@ class CatalogWorkTests(content_base.ContentTestCase):
 
         self.assertLess(process.kept.size / 1000, 1200)
         self.assertGreater(process.kept.size / 1000, 1000)
+
+    def test_without_a_template_none_is_tried_again(self):
+        self.new_endpoint(
+            self.new_service(), url='https://example.com/%(project_id).8s'
+        )
+        calls = []
+
+        def note(original, *args):
+            calls.append(args)
+            return original(*args)
+
+        with self.replaced(content.Content, 'template', note):
+            for _ in range(3):
+                self.ask(self.project, uuid.uuid4().hex)
+
+        self.assertEqual(1, len(calls))
 
     def test_malformed_urls_are_formatted_once(self):
         service = self.new_service()
