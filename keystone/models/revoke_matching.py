@@ -24,10 +24,6 @@ def _whole_seconds(moment):
     return moment and moment.replace(microsecond=0)
 
 
-def _value(name):
-    return lambda values: (values.get(name),)
-
-
 def _any_of(*names):
     return lambda values: map(values.get, names)
 
@@ -57,12 +53,12 @@ def _roles(values):
 #: first.
 CANDIDATES = {
     'audit_chain_id': _chain,
-    'audit_id': _value('audit_id'),
+    'audit_id': _any_of('audit_id'),
     'user_id': _any_of('user_id', 'trustor_id', 'trustee_id'),
-    'project_id': _value('project_id'),
-    'trust_id': _value('trust_id'),
-    'consumer_id': _value('consumer_id'),
-    'access_token_id': _value('access_token_id'),
+    'project_id': _any_of('project_id'),
+    'trust_id': _any_of('trust_id'),
+    'consumer_id': _any_of('consumer_id'),
+    'access_token_id': _any_of('access_token_id'),
     'expires_at': _expiry,
     'domain_id': _any_of('identity_domain_id', 'assignment_domain_id'),
     'domain_scope_id': _domain_scope,
