@@ -2,6 +2,7 @@
 
 import uuid
 
+import fixtures
 from oslo_serialization import msgpackutils
 
 from keystone.catalog import content
@@ -105,17 +106,19 @@ class CatalogWorkTests(content_base.ContentTestCase):
         self.new_endpoint(
             self.new_service(), url='https://example.com/%(project_id).8s'
         )
-        calls = []
+        tried = self.useFixture(
+            fixtures.MockPatchObject(
+                content.Content,
+                'template',
+                autospec=True,
+                side_effect=content.Content.template,
+            )
+        ).mock
 
-        def note(original, *args):
-            calls.append(args)
-            return original(*args)
+        for _ in range(3):
+            self.ask(self.project, uuid.uuid4().hex)
 
-        with self.replaced(content.Content, 'template', note):
-            for _ in range(3):
-                self.ask(self.project, uuid.uuid4().hex)
-
-        self.assertEqual(1, len(calls))
+        self.assertEqual(1, tried.call_count)
 
     def test_malformed_urls_are_formatted_once(self):
         service = self.new_service()
