@@ -76,6 +76,21 @@ class Manager:
         return self.ids.write(self.name, shared.next_tag(self))
 
 
+class _Mutex:
+    """A lock that calls a function before it is released."""
+
+    def __init__(self, function: Any) -> None:
+        self._lock = threading.Lock()
+        self._function = function
+        self.acquire = self._lock.acquire
+
+    def release(self) -> None:
+        try:
+            self._function()
+        finally:
+            self._lock.release()
+
+
 class Proxy(proxy.ProxyBackend):
     """Reads and writes the values of a region, as facts.
 
@@ -156,13 +171,13 @@ class Proxy(proxy.ProxyBackend):
             LOG.info('Failed to delete a cached value: invalidating region.')
             self._region.invalidate()
 
-    def get_mutex(self, key: str) -> None:
-        """Have the region use a lock of the process.
+    def get_mutex(self, key: str) -> Any:
+        """A lock of the process, for the creation of a value.
 
         A lock of the servers, which Sentinel backends use, fails with them,
         and stays if its process is killed. Other processes see the lease.
         """
-        return None
+        return _Mutex(lambda: self._give_up(key))
 
     # Implementation.
 
@@ -222,11 +237,15 @@ class Proxy(proxy.ProxyBackend):
         metadata = {'ct': time.time(), 'v': _PLACEHOLDER}
         nonce = api.CachedValue(secrets.token_bytes(8), metadata)
         placeholder = regions.pack(self._region, nonce)
-        if stored is None:
-            is_mine = self._store.add(key, placeholder, _LEASE)
-        else:
-            is_mine = self._store.replace(key, stored, placeholder, _LEASE)
+        is_mine = self._store.replace(key, stored, placeholder, _LEASE)
         self._held()[key] = placeholder if is_mine else None
+
+    def _give_up(self, key: str) -> None:
+        """End the lease of this thread if it is unused, as after an error."""
+        if self._held().pop(key, None):
+            counters.count(self._region.name, counters.ROUND_TRIPS)
+            with contextlib.suppress(stores.Unavailable):
+                self._store.delete(key)
 
     def _held(self) -> Any:
         """The leases of this thread, a few of which may be unused."""

@@ -88,7 +88,7 @@ class Store:
     def replace(
         self, key: str, old: bytes | None, stored: bytes, seconds: int
     ) -> bool:
-        """Store a value if the old one is unchanged."""
+        """Store a value if the old one is unchanged, or still missing."""
         with self._lock:
             if self.get_many([key]) != [old]:
                 return False
@@ -185,14 +185,12 @@ class MemcachedStore(Store):
         found = memcached_servers.read(self._servers, self._servers_of, keys)
         return [found.get(key) for key in keys]
 
-    def add(self, key: str, stored: bytes, seconds: int) -> bool:
-        until = memcached_servers.expiry(seconds)
-        return self._server_of(key).run('add', key, stored, until)
-
     def replace(
         self, key: str, old: bytes | None, stored: bytes, seconds: int
     ) -> bool:
         server, until = self._server_of(key), memcached_servers.expiry(seconds)
+        if old is None:
+            return server.run('add', key, stored, until)
         found, version = server.run('gets', key)
         return found == old and bool(
             server.run('cas', key, stored, version, until)
@@ -238,13 +236,12 @@ class RedisStore(Store):
     def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
         return self._ask(self._client.mget, keys)
 
-    def add(self, key: str, stored: bytes, seconds: int) -> bool:
-        ex = seconds or None
-        return bool(self._ask(self._client.set, key, stored, ex=ex, nx=True))
-
     def replace(
         self, key: str, old: bytes | None, stored: bytes, seconds: int
     ) -> bool:
+        if old is None:
+            new = {'ex': seconds or None, 'nx': True}
+            return bool(self._ask(self._client.set, key, stored, **new))
         values = (key, old, stored, seconds)
         return bool(self._ask(self._client.eval, _COMPARE_AND_SET, 1, *values))
 

@@ -50,6 +50,15 @@ class _Leases:
         self.write('new')
         self.assertEqual(['old'] * 2, [one.read(), other.read()])
 
+    def test_read_that_fails(self):
+        one, other = self.process(), self.process()
+        self.assertRaises(LookupError, one.read, 'later')
+        self.database['later'] = 'old'
+        self.assertEqual('old', other.read('later'))
+        # It was stored, since the lease has ended with the error.
+        self.database['later'] = 'new'
+        self.assertEqual('old', one.read('later'))
+
     def test_region_invalidated_while_it_is_read(self):
         one, other = self.process(), self.process()
 
