@@ -19,7 +19,7 @@ _DOCUMENTATION = ('diff --git a/doc/', 'diff --git a/api-ref/')
 LIMITS = {
     'topics': 44,
     _CODE: 665,
-    'lines in keystone': 11315,
+    'lines in keystone': 11325,
     'lines in patchset': 12270,
     'lines in bench': 6450,
 }
