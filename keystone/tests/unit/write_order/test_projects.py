@@ -46,6 +46,19 @@ class ProjectTests(base.WriteOrderTestCase):
 
         self.assertRefused(self.token, keystone.exception.DomainNotFound)
 
+    def test_update_reads_the_project_once(self):
+        """From the database, as stock does."""
+        reads = []
+
+        def note(read, *args):
+            reads.append(args)
+            return read(*args)
+
+        with self.replaced(self.api.driver, 'get_project', note):
+            self.api.update_project(self.project_id, {'description': 'new'})
+
+        self.assertEqual([(self.project_id,)], reads)
+
     def child_token(self):
         """Issue a token for a new project below the sample project."""
         child = unit.new_project_ref(
