@@ -83,6 +83,7 @@ class _Mutex:
         self._lock = threading.Lock()
         self._function = function
         self.acquire = self._lock.acquire
+        self.locked = self._lock.locked
 
     def release(self) -> None:
         try:
