@@ -117,11 +117,9 @@ class _Leases:
     def test_value_of_another_release(self):
         one = self.process()
         one.begin()
-        key = one.region.key_mangler(
-            one.region.function_key_generator(None, one.memoized.original)(
-                'key'
-            )
-        )
+        generate = one.region.function_key_generator
+        original = one.memoized.original
+        key = one.region.key_mangler(generate(None, original)('key'))
         self.assertEqual('old', one.read())
         (stored,) = stores.of(one.region).get_many([key])
         self.assertEqual('old', regions.unpack(one.region, stored).payload)
@@ -134,10 +132,7 @@ class _Leases:
         with facts.tracing() as second:
             other.read()
         self.assertEqual(first.facts.keys(), second.facts.keys())
-        self.assertEqual(
-            [one.fingerprint for one in first.facts.values()],
-            [one.fingerprint for one in second.facts.values()],
-        )
+        self.assertEqual(first.fingerprints, second.fingerprints)
         self.change(other)
         with facts.tracing() as third:
             one.read()
@@ -269,8 +264,7 @@ class ReadAheadTests(base.CacheTestCase):
         found = []
 
         def look():
-            store = stores.of(self.other.region)
-            found.extend(store.get_many(keys))
+            found.extend(stores.of(self.other.region).get_many(keys))
 
         self.one.drop()
         self.after_read.append(look)
