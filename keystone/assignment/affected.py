@@ -81,7 +81,7 @@ def drop(
 
 
 def drop_lists(region: dogpile_region.CacheRegion) -> None:
-    """Invalidate lists of projects, domains and assignments, but no roles."""
+    """Invalidate lists, which contain attributes of projects; not roles."""
     after_write.invalidate(_Part(user_keys.manager_of(region)))
 
 
