@@ -10,6 +10,7 @@ from patchset import child
 from patchset import errors
 from patchset import keystone_conf
 from patchset import openrc
+from patchset import paths
 from patchset import ports
 from patchset import preparation
 from patchset import state as states
@@ -229,16 +230,16 @@ class Deployment(server.Service):
     def manage(self, words, variables=None, **options):
         """Start a keystone-manage command.
 
-        :param words: its name and arguments
+        :param words: its name and arguments; of several, see the script
         :param variables: further environment variables
         :param options: further arguments of :class:`subprocess.Popen`
         :returns: a :class:`patchset.child.Process`
         """
         own = wsgi.variables(self.environment, self.tree)
-        program = 'from keystone.cmd import manage; manage.main()'
         return child.start(
             [
-                self.environment.python, '-P', '-Wignore', '-c', program,
+                self.environment.python, '-P', '-Wignore',
+                paths.SCRIPTS / 'manage.py',
                 '--config-file', self.state.path / 'keystone.conf',
                 '--config-dir', self.state.path / 'keystone.conf.d',
                 *words,

@@ -77,8 +77,7 @@ class Preparation:
             return
         listed = ', '.join(words[0] for words in commands)
         with progress.stage(f'keystone-manage: {listed}'):
-            for words in commands:
-                self._manage(words)
+            self._manage(commands)
         self._state.write('admin-password', self.password)
         self._state.note({**self._inspect(), **made})
 
@@ -130,7 +129,7 @@ class Preparation:
             folder.mkdir(mode=0o700, exist_ok=True)
         # An incomplete pair is created again.
         words = ['create_jws_keypair', '--force', *owner()]
-        self._manage(words, cwd=private)
+        self._manage([words], cwd=private)
         os.replace(private / key.name, key)
 
     def _inspect(self):
@@ -155,20 +154,21 @@ class Preparation:
             raise errors.Error(f'database {urls.redacted(url)}: {reason}')
         return answer
 
-    def _manage(self, words, **options):
-        """Run a keystone-manage command to its end."""
+    def _manage(self, commands, **options):
+        """Run keystone-manage commands, each to its end."""
         path = self._state.path / 'manage.log'
         with open(path, 'ab', opener=states.private) as log:
             start = log.tell()
             with self._keystone.manage(
-                words,
+                [word for one in commands for word in (*one, ';')],
                 {'OS_BOOTSTRAP_PASSWORD': self.password},
                 stdout=log, stderr=log, umask=0o077, **options,
-            ) as command:  # fmt: skip
-                code = command.wait()
+            ) as process:  # fmt: skip
+                code = process.wait()
         if code:
+            name = (commands[:code] or commands)[-1][0]
             raise errors.Error(
-                f'keystone-manage failed: {words[0]}: '
+                f'keystone-manage failed: {name}: '
                 f'{child.last_words(path, start)}; see {path}'
             )
 

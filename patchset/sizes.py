@@ -20,7 +20,7 @@ LIMITS = {
     'topics': 44,
     _CODE: 665,
     'lines in keystone': 11325,
-    'lines in patchset': 12270,
+    'lines in patchset': 12305,
     'lines in bench': 6450,
 }
 
