@@ -71,7 +71,7 @@ class Decisions:
         if (action, _ANY) in allowed:
             return True
         # A digest, as the target may contain secrets.
-        digest = _digest(target)
+        digest = hashlib.sha256(repr(target).encode()).digest()
         if (action, digest) in allowed:
             return True
         enforcer._enforce(self.credentials, action, dict(target))
@@ -107,10 +107,6 @@ class Decisions:
         except Exception:
             return True, False
         return True, True
-
-
-def _digest(target: tuple) -> bytes:
-    return hashlib.blake2b(repr(target).encode(), digest_size=20).digest()
 
 
 def _checks(

@@ -21,7 +21,7 @@ from keystone.common.cache import facts
 from keystone.models import token_model  # noqa: F401  (registers its handler)
 
 #: Format version of shared records.
-FORMAT = 4
+FORMAT = 5
 
 # Precedes the catalog in a body.
 _CATALOG = b', "catalog": '

@@ -3,10 +3,10 @@
 """Encryption of shared records.
 
 Access to the cache server neither reveals tokens nor allows records to be
-forged: a record is encrypted with a key derived from all keys used to encrypt,
-sign or verify tokens, and is bound to its name, which is computed with another
-derived key. Both keys also depend on the options that records depend on, since
-processes may be restarted with other ones.
+forged. Each record has a key of its own, which binds it to its name, and for
+which random nonces suffice. Keys and names are computed with keys derived from
+all that encrypt, sign or verify tokens, and from the options that records
+depend on, since processes may be restarted with other ones.
 """
 
 from collections.abc import Iterable
@@ -56,7 +56,7 @@ class Keys(NamedTuple):
     their tokens may have been created with a removed key.
     """
 
-    seal: aead.AESGCM
+    seal: bytes
     names: bytes
 
 
@@ -100,8 +100,7 @@ class Sealer:
         if secret != known:
             keys = None
             if secret:
-                seal = aead.AESGCM(_derive(secret, 'seal'))
-                keys = Keys(seal, _derive(secret, 'names'))
+                keys = Keys(_derive(secret, 'seal'), _derive(secret, 'names'))
         self._known = paths, state, secret, keys
         return keys
 
@@ -115,7 +114,7 @@ def name(keys: Keys, text: str) -> str:
 def seal(keys: Keys, name: str, content: bytes) -> bytes:
     """Encrypt content, bound to its name."""
     nonce = secrets.token_bytes(_NONCE)
-    sealed = keys.seal.encrypt(nonce, content, _VERSION + name.encode())
+    sealed = _cipher(keys, name).encrypt(nonce, content, _VERSION)
     return _VERSION + nonce + sealed
 
 
@@ -128,9 +127,14 @@ def unseal(keys: Keys, name: str, sealed: bytes | None) -> bytes | None:
         return None
     nonce, content = sealed[1 : 1 + _NONCE], sealed[1 + _NONCE :]
     try:
-        return keys.seal.decrypt(nonce, content, _VERSION + name.encode())
+        return _cipher(keys, name).decrypt(nonce, content, _VERSION)
     except (exceptions.InvalidTag, ValueError):
         return None
+
+
+def _cipher(keys: Keys, name: str) -> aead.AESGCM:
+    digest = hashlib.blake2b(name.encode(), key=keys.seal, digest_size=32)
+    return aead.AESGCM(digest.digest())
 
 
 def _folders() -> list[str]:

@@ -37,6 +37,22 @@ class SealingTests(unit.TestCase):
         with open(self.path(*names), 'w') as file:
             file.write(text)
 
+    def test_nonce_that_repeats(self):
+        """With one key for all, this would reveal what two records share."""
+        keys, texts = self.sealer.read(), (b'of one token', b'of another')
+        with fixtures.MockPatch('secrets.token_bytes', bytes):
+            one, two = (sealing.seal(keys, repr(x), x) for x in texts)
+
+        def differences(one, two):
+            return bytes(a ^ b for a, b in zip(one, two))
+
+        self.assertEqual(one[:13], two[:13])
+        self.assertNotEqual(
+            differences(*texts), differences(one[13:], two[13:])[:10]
+        )
+        for text, sealed in zip(texts, (one, two)):
+            self.assertEqual(text, sealing.unseal(keys, repr(text), sealed))
+
     def test_public_keys_only(self):
         self.write('b', 'private', 'other.pem')
         for text in ('', '\n'):
