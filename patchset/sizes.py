@@ -18,8 +18,8 @@ _DOCUMENTATION = ('diff --git a/doc/', 'diff --git a/api-ref/')
 #: Maximum sizes. Lines in a folder do not include those of tests.
 LIMITS = {
     'topics': 44,
-    _CODE: 665,
-    'lines in keystone': 11325,
+    _CODE: 667,
+    'lines in keystone': 11362,
     'lines in patchset': 12305,
     'lines in bench': 6450,
 }

@@ -105,3 +105,56 @@ class ProjectTests(base.WriteOrderTestCase):
             )
 
         self.assertProjectRefused(token)
+
+
+class DefaultProjectTests(base.WriteOrderTestCase):
+    """A deleted project is nobody's default project."""
+
+    def setUp(self):
+        super().setUp()
+        self.identity = PROVIDERS.identity_api
+        self.project = unit.new_project_ref(domain_id=self.domain_id)
+        PROVIDERS.resource_api.create_project(self.project['id'], self.project)
+
+    def set_default(self, project_id):
+        self.identity.update_user(
+            self.user_id, {'default_project_id': project_id}
+        )
+
+    def read(self):
+        """The default project of the user, as read by id and by name."""
+        users = (
+            self.identity.get_user(self.user_id),
+            self.identity.get_user_by_name(self.user['name'], self.domain_id),
+        )
+        return [user.get('default_project_id') for user in users]
+
+    def delete(self):
+        PROVIDERS.resource_api.delete_project(self.project['id'])
+
+    def test_its_users(self):
+        self.set_default(self.project['id'])
+        self.assertEqual([self.project['id']] * 2, self.elsewhere(self.read))
+
+        self.delete()
+
+        self.assertEqual([None, None], self.elsewhere(self.read))
+
+    def test_reader_in_between(self):
+        self.set_default(self.project['id'])
+        with self.read_before(
+            self.identity.driver, 'unset_default_project_id', self.read
+        ):
+            self.delete()
+
+        self.assertEqual([None, None], self.elsewhere(self.read))
+
+    def test_other_users_stay_cached(self):
+        self.set_default(self.project_id)
+        self.elsewhere(self.read)
+        with self.replaced(
+            self.identity.driver, 'get_user', self.fail
+        ), self.replaced(self.identity.driver, 'get_user_by_name', self.fail):
+            self.delete()
+
+            self.assertEqual([self.project_id] * 2, self.elsewhere(self.read))
