@@ -27,11 +27,13 @@ def invalidate_users(unset: Callable) -> Callable:
                 hints = driver_hints.Hints()
                 hints.add_filter('default_project_id', project_id)
                 users += driver.list_users(hints)
-        unset(manager, *args)
-        for user in users:
-            manager.get_user.invalidate(manager, user['id'])
-            manager.get_user_by_name.invalidate(
-                manager, user['name'], user['domain_id']
-            )
+        try:
+            unset(manager, *args)
+        finally:
+            for user in users:
+                manager.get_user.invalidate(manager, user['id'])
+                manager.get_user_by_name.invalidate(
+                    manager, user['name'], user['domain_id']
+                )
 
     return wrapper

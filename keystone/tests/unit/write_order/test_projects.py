@@ -149,6 +149,20 @@ class DefaultProjectTests(base.WriteOrderTestCase):
 
         self.assertEqual([None, None], self.elsewhere(self.read))
 
+    def test_error_after_the_write(self):
+        def write_then_fail(write, *args):
+            write(*args)
+            raise ValueError()
+
+        self.set_default(self.project['id'])
+        self.elsewhere(self.read)
+        with self.replaced(
+            self.identity.driver, 'unset_default_project_id', write_then_fail
+        ):
+            self.assertRaises(ValueError, self.delete)
+
+        self.assertEqual([None, None], self.elsewhere(self.read))
+
     def test_other_users_stay_cached(self):
         self.set_default(self.project_id)
         self.elsewhere(self.read)
