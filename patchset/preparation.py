@@ -166,6 +166,7 @@ class Preparation:
             ) as process:  # fmt: skip
                 code = process.wait()
         if code:
+            # Of several commands, the code is the number of the failed one.
             name = (commands[:code] or commands)[-1][0]
             raise errors.Error(
                 f'keystone-manage failed: {name}: '
