@@ -15,7 +15,9 @@ class MemcachedServer(fixtures.Fixture):
 
     ``items`` is what it holds: ``{key: (flags, expiry, value, version)}`` with
     the expiry as the client gave it, in seconds, and a version that changes
-    each time the key is stored. ``takes`` is false while it refuses to write.
+    each time the key is stored. ``takes`` is false while it refuses to write,
+    and closes the connection, as its client does. Otherwise, it could execute
+    further commands after those that the client sends on another connection.
     ``answers`` is false while it closes the connection after a write.
     ``reads`` is what it answers to a read, before it closes the connection;
     None for the values.
@@ -106,11 +108,14 @@ class _Handler(socketserver.StreamRequestHandler):
     def _gets(self, *keys):
         self._get(*keys, with_version=True)
 
+    def _refuse(self):
+        self.wfile.write(b'SERVER_ERROR out of memory\r\n')
+        raise ConnectionAbortedError
+
     def _store(self, key, flags, expiry, size, is_right):
         value = self.rfile.read(int(size) + 2)[:-2]
         if not self._memcached.takes:
-            self.wfile.write(b'SERVER_ERROR out of memory storing object\r\n')
-            return
+            self._refuse()
         with self._memcached.lock:
             answer = is_right()
             if answer == b'STORED':
@@ -143,7 +148,6 @@ class _Handler(socketserver.StreamRequestHandler):
 
     def _delete(self, key):
         if not self._memcached.takes:
-            self.wfile.write(b'SERVER_ERROR out of memory\r\n')
-            return
+            self._refuse()
         found = self._memcached.items.pop(key, None)
         self.wfile.write(b'DELETED\r\n' if found else b'NOT_FOUND\r\n')
