@@ -85,6 +85,13 @@ def drop_lists(region: dogpile_region.CacheRegion) -> None:
     after_write.invalidate(_Part(user_keys.manager_of(region)))
 
 
+def drop_users(
+    region: dogpile_region.CacheRegion, user_ids: Collection[str]
+) -> None:
+    """Invalidate values computed for one or more users."""
+    _drop(region, map(_Actor, user_ids))
+
+
 def _drop(
     region: dogpile_region.CacheRegion, actors: Iterable[_Actor]
 ) -> None:

@@ -3,6 +3,8 @@
 import contextlib
 import http.client
 
+from oslo_db import exception as db_exception
+
 from keystone.common import cache
 from keystone.common import provider_api
 import keystone.exception
@@ -82,7 +84,7 @@ class EndOfTrustTests(signed_in.SignedInMixin, base.WriteOrderTestCase):
             return None
 
     def assertUserAsStored(self):
-        """The cache has the user only if the database still has.
+        """What is cached of the user, if there still is one, is as stored.
 
         Whether a user who came from there only is deleted as well depends on
         the driver.
@@ -196,6 +198,7 @@ class EndOfTrustTests(signed_in.SignedInMixin, base.WriteOrderTestCase):
 
         self.assertRefused()
         self.assertUserStays()
+        self.assertUserAsStored()
 
     def test_identity_provider_deleted_and_the_caller(self):
         self.come_from_elsewhere()
@@ -226,6 +229,21 @@ class EndOfTrustTests(signed_in.SignedInMixin, base.WriteOrderTestCase):
 
         self.assertRefused()
         self.assertUserStays()
+        self.assertUserAsStored()
+
+    def test_protocol_deleted_after_a_deadlock(self):
+        deadlocks = [db_exception.DBDeadlock()]
+
+        def delete_again(delete, *args):
+            if deadlocks:
+                raise deadlocks.pop()
+            delete(*args)
+
+        with self.replaced(self.api.driver, 'delete_protocol', delete_again):
+            self.delete_protocol()
+
+        self.assertRefused()
+        self.assertUserAsStored()
 
     def test_protocol_deleted_and_reader_before_the_event(self):
         self.come_from_elsewhere()

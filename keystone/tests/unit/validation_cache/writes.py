@@ -12,8 +12,6 @@ _ROLES = frozenset(('computed assignments',))
 _CATALOG = frozenset(('computed catalog region',))
 # Part of each token.
 _PROVIDERS = frozenset(('get_enabled_service_providers',))
-# The database deletes the users of an identity provider with it.
-_ALL = frozenset(('shared default', 'computed assignments'))
 
 
 class Write(NamedTuple):
@@ -215,9 +213,9 @@ _FEDERATION = [
     Write('PATCH', '/OS-FEDERATION/mappings/{mapping_id}', _RULES),
     Write('PUT', _PROTOCOL, {'protocol': {'mapping_id': '{mapping_id}'}}),
     Write('PATCH', _PROTOCOL, {'protocol': {'mapping_id': '{mapping_id}'}}),
-    Write('DELETE', _PROTOCOL, drops=_ALL),
+    Write('DELETE', _PROTOCOL),
     Write('DELETE', '/OS-FEDERATION/mappings/{mapping_id}'),
-    Write('DELETE', _IDP, drops=_ALL),
+    Write('DELETE', _IDP),
     Write('PUT', _SP, {'service_provider': _SP_URLS}, _PROVIDERS),
     Write('PATCH', _SP, {'service_provider': _CHANGE}, _PROVIDERS),
     Write('DELETE', _SP, drops=_PROVIDERS),
