@@ -18,7 +18,7 @@ _DOCUMENTATION = ('diff --git a/doc/', 'diff --git a/api-ref/')
 #: Maximum sizes. Lines in a folder do not include those of tests.
 LIMITS = {
     'topics': 44,
-    _CODE: 667,
+    _CODE: 672,
     'lines in keystone': 11388,
     'lines in patchset': 12305,
     'lines in bench': 6450,

@@ -3,6 +3,7 @@
 import uuid
 
 from keystone.common import authorization
+from keystone.common import cache
 from keystone.common import provider_api
 from keystone.tests import unit
 from keystone.tests.unit.revoke import base
@@ -10,19 +11,18 @@ from keystone.tests.unit.revoke import base
 PROVIDERS = provider_api.ProviderAPIs
 
 
-class RoleRenamedTests(base.TokenTestCase):
-    """A new name of a role in the tokens of an application credential."""
+class RolesTestCase(base.TokenTestCase):
+    """Roles in the tokens of an application credential."""
 
-    def setUp(self):
-        super().setUp()
+    def issue(self, *role_ids):
         credential = unit.new_application_credential_ref(
-            roles=[{'id': self.role_id}], secret=uuid.uuid4().hex
+            roles=[{'id': one} for one in role_ids], secret=uuid.uuid4().hex
         )
         credential.update(user_id=self.user_id, project_id=self.project_id)
         PROVIDERS.application_credential_api.create_application_credential(
             credential
         )
-        self.token = PROVIDERS.token_provider_api.issue_token(
+        return PROVIDERS.token_provider_api.issue_token(
             self.user_id,
             ['application_credential'],
             project_id=self.project_id,
@@ -36,6 +36,14 @@ class RoleRenamedTests(base.TokenTestCase):
             headers={authorization.SUBJECT_TOKEN_HEADER: self.token.id},
         )
         return [role['name'] for role in response.result['token']['roles']]
+
+
+class RoleRenamedTests(RolesTestCase):
+    """A role has a new name."""
+
+    def setUp(self):
+        super().setUp()
+        self.token = self.issue(self.role_id)
 
     def rename(self):
         name = uuid.uuid4().hex
@@ -62,3 +70,29 @@ class RoleRenamedTests(base.TokenTestCase):
         )
         seen = response.request.environ[authorization.AUTH_CONTEXT_ENV]
         self.assertEqual([name], seen['roles'])
+
+
+class RoleDeletedTests(RolesTestCase):
+    """A role is deleted that the user had without a grant."""
+
+    def setUp(self):
+        super().setUp()
+        implied = unit.new_role_ref()
+        api = PROVIDERS.role_api
+        api.create_role(implied['id'], implied)
+        api.create_implied_role(self.role_id, implied['id'])
+        self.token = self.issue(self.role_id, implied['id'])
+        self.assertCountEqual(
+            [self.role['name'], implied['name']], self.names()
+        )
+        api.delete_role(implied['id'])
+        cache.CACHE_REGION.invalidate()
+
+    def test_validation(self):
+        self.assertEqual([self.role['name']], self.names())
+
+    def test_list(self):
+        response = self.get(f'/users/{self.user_id}/application_credentials')
+        (credential,) = response.result['application_credentials']
+        roles = [role['name'] for role in credential['roles']]
+        self.assertEqual([self.role['name']], roles)
