@@ -19,7 +19,7 @@ _DOCUMENTATION = ('diff --git a/doc/', 'diff --git a/api-ref/')
 LIMITS = {
     'topics': 44,
     _CODE: 672,
-    'lines in keystone': 11388,
+    'lines in keystone': 11406,
     'lines in patchset': 12305,
     'lines in bench': 6450,
 }

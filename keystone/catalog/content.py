@@ -5,6 +5,7 @@
 import json
 import re
 import secrets
+import sys
 
 from oslo_serialization import jsonutils
 
@@ -106,3 +107,23 @@ def fill(template, user_id, project_id):
         if value:
             template = template.replace(mark, json.dumps(value)[1:-1])
     return template
+
+
+def size_of(value, counted=None):
+    """Estimate the size of a value and everything it contains, in bytes.
+
+    :param value: of the types that JSON has, or tuples
+    :param counted: set of the ids of objects that were counted, which is
+        extended
+    :returns: int
+    """
+    counted = set() if counted is None else counted
+    if id(value) in counted:
+        return 0
+    counted.add(id(value))
+    size = sys.getsizeof(value)
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if isinstance(value, list | tuple):
+        size += sum(size_of(one, counted) for one in value)
+    return size

@@ -34,10 +34,8 @@ PROVIDERS = provider_api.ProviderAPIs
 _MIB = 1024 * 1024
 # Stands for what is visible to a project, which was not read.
 _UNKNOWN = object()
-# Approximate bytes of an entry of the cache, with the id of a project, and of
-# objects by the length of their JSON. The latter was measured.
+# Approximate bytes of an entry of the cache, with the id of a project.
 _ENTRY = 300
-_PER_CHARACTER = 2
 
 
 def made_from_content(region):
@@ -90,8 +88,7 @@ class Snapshot:
         self._endpoints = None
         if reading.has_filters():
             self._endpoints = driver.list_endpoints(driver_hints.Hints())
-        text = jsonutils.dumps([self.content.services, self._endpoints])
-        self._size = _PER_CHARACTER * len(text)
+        self._size = content.size_of([self.content.services, self._endpoints])
         room = CONF.catalog.in_process_size * _MIB - self._size
         if room < 0:
             LOG.warning(
