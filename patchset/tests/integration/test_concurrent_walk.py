@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The operations of the walk, by several clients at once, on two nodes.
+
+Their writes overlap, so no other cloud is in the same state. But when all have
+ended, both nodes must respond as a node does whose cache was just flushed.
+"""
+
+import collections
+from concurrent import futures
+import os
+import random
+import threading
+
+import testtools
+
+from patchset import pins
+from patchset.walk import answers
+from patchset.walk import initial_steps
+from patchset.walk import names
+from patchset.walk import readings
+from patchset.walk import side as sides
+from patchset.walk import steps
+from patchset.walk import testbed as testbeds
+
+ROUNDS = int(os.environ.get('KS_ROUNDS', 1))
+SECONDS = 3  # of writes in a round
+WRITERS = READERS = 4
+TOKENS = 30  # the newest ones, which are validated
+READINGS = 20  # of resources, by the admin and by owners of tokens each
+# Whose caches are flushed, or whose servers restarted, for all at once.
+WITHOUT = ('LDAP', 'restarts', 'keys', 'keystone-manage', 'receipts')
+# Users of a directory stay cached when their domain is deleted, as in stock.
+_EXCLUDED = 'delete_domain', {names.LDAP_DOMAIN}
+
+
+class _Client(sides.Side):
+    """One of several clients of the same cloud, each with its own node."""
+
+    def __init__(self, side):
+        vars(self).update(vars(side))
+
+    def wait_for_next_second(self):
+        """A rejected token is compared as well as an accepted one."""
+
+
+class ConcurrentWalkTests(testtools.TestCase):
+    def setUp(self):
+        super().setUp()
+        pin = pins.load(pins.newest())
+        self.testbed = self.enterContext(testbeds.Testbed(pin))
+        self.side = sides.Side('patched', self.testbed)
+        self.side.sign_in(testbeds.PASSWORD)
+        self.tokens = collections.deque(maxlen=TOKENS)
+        self.performed = []  # (status or None, step) of a round
+        self.accepted = 0  # number of tokens, by the reference
+        for step in initial_steps.steps():
+            self.perform(self.side, step)
+
+    def perform(self, client, step):
+        client.node = client.nodes[step.node]
+        try:
+            answer = steps.OPERATIONS[step.operation].do(
+                client, **step.arguments
+            )
+        except (steps.NotApplicable, LookupError):
+            return  # perhaps by now, as another client has deleted something
+        self.performed.append((getattr(answer, 'status', None), step))
+        if step.arguments.get('token') in client.tokens:
+            self.tokens.append(step.arguments['token'])
+
+    def write(self, seed, is_over):
+        client = _Client(self.side)
+        generator = steps.Generator(random.Random(seed), WITHOUT)
+        while not is_over.is_set():
+            known = list(self.tokens) or [names.ADMIN]
+            number = len(self.performed) * WRITERS + seed % WRITERS
+            step = generator.step(number, known, len(known) < TOKENS / 2)
+            if (step.operation, step.names) != _EXCLUDED:
+                self.perform(client, step)
+
+    def read(self, seed, is_over):
+        client, chooser = _Client(self.side), random.Random(seed)
+        while not is_over.is_set():
+            known = list(self.tokens) or [names.ADMIN]
+            requests = readings.some(chooser, known, 1)
+            requests += answers.requests(client, [chooser.choice(known)])[-2:]
+            for request in requests:
+                try:
+                    request.send(chooser.choice(client.nodes), client)
+                except (steps.NotApplicable, LookupError):
+                    pass  # deleted by now
+
+    def change_all(self, number):
+        """Write and read from both nodes at once."""
+        is_over = threading.Event()
+        with futures.ThreadPoolExecutor(WRITERS + READERS) as pool:
+            running = [
+                pool.submit(function, number * count + one, is_over)
+                for function, count in (
+                    (self.write, WRITERS),
+                    (self.read, READERS),
+                )
+                for one in range(count)
+            ]
+            futures.wait(running, SECONDS, futures.FIRST_EXCEPTION)
+            is_over.set()
+            for one in running:
+                one.result()
+
+    def differences(self, requests):
+        """How the nodes respond otherwise than a node with an empty cache.
+
+        :returns: list of (request, :class:`patchset.walk.answers.Difference`)
+        """
+        self.testbed.flush(testbeds.REFERENCE)
+        # The nodes first, so that nothing that they use is any newer.
+        found = {
+            name: [
+                request.send(self.testbed.node(name), self.side)
+                for request in requests
+            ]
+            for name in (*testbeds.NODES, testbeds.REFERENCE)
+        }
+        differences = []
+        for request, *responses in zip(requests, *found.values(), strict=True):
+            by_server = dict(zip(found, responses, strict=True))
+            differences += [
+                (request, one)
+                for one in answers.node_differences(request, by_server)
+            ]
+            reference = by_server[testbeds.REFERENCE]
+            if request.subject and reference and reference.status == 200:
+                self.accepted += 1
+        return differences
+
+    def test_nodes_agree(self):
+        chooser = random.Random(0)
+        for number in range(ROUNDS):
+            del self.performed[:]
+            self.change_all(number)
+            self.assertGreater(len(self.performed), WRITERS)
+            known = list(dict.fromkeys(self.tokens))
+            requests = answers.requests(self.side, known)
+            requests += readings.some(chooser, known, READINGS)
+            found = self.differences(requests)
+            # Something may have expired between two responses.
+            found = self.differences([request for request, _ in found])
+            if found:
+                told = [str(one) for _, one in found]
+                told += [
+                    f'{step}: {answer}' for answer, step in self.performed
+                ]
+                self.fail('\n'.join(told))
+        self.assertGreater(self.accepted, ROUNDS)
