@@ -76,13 +76,15 @@ class Suite:
     :param variables: environment variables of the tests
     :param group: regular expression; tests whose ids agree in what it
         matches run in the same process
+    :param alone: regular expression; tests whose ids it matches run after the
+        others, in one process
     :param quiet: do not print the failures, which are expected
     """
 
     def __init__(
         self, label, venv, tree, *, folder=None, top='.',
         modules=(), script=None, quick=False, variables=None, group=None,
-        quiet=False,
+        alone=None, quiet=False,
     ):  # fmt: skip
         self.label = label
         self.log = paths.BUILD / 'testing' / f'{label}.log'
@@ -94,6 +96,7 @@ class Suite:
         self._path = [paths.SCRIPTS / 'quick_tests', tree] if quick else [tree]
         self._variables = variables or {}
         self._group = group
+        self._alone = alone
         self._quiet = quiet
 
     def ids(self, expression=None):
@@ -127,17 +130,19 @@ class Suite:
         if not ids:
             ids, listed = self.ids(expression), True
         report = results.Report(frozenset(ids))
-        if ids:
-            self._run(report, expression, concurrency, listed)
+        alone = {i for i in ids if self._alone and re.search(self._alone, i)}
+        parts = [(report.ids - alone, concurrency), (alone, 1)]
+        with self._log() as log:
+            for some, processes in filter(all, parts):
+                self._run(report, log, expression, processes, some, listed)
         return report
 
-    def _run(self, report, expression, concurrency, listed):
+    def _run(self, report, log, expression, concurrency, ids, listed):
         words = ['run', '--subunit', f'--concurrency={concurrency}']
         with (
             _temporary() as folder,
-            self._log() as log,
             self._start(
-                folder, log, expression, *words, ids=report.ids, listed=listed
+                folder, log, expression, *words, ids=ids, listed=listed
             ) as suite,
             child.start(
                 [self._environment.python, '-P', _READER],
@@ -189,16 +194,12 @@ class Suite:
 
     def _selection(self, temporary):
         options = [f'--group-regex={self._group}'] if self._group else []
-        if self._folder:
-            return [
-                *options,
-                f'--test-path={self._folder}',
-                f'--top-dir={self._top}',
-            ]
-        named = temporary / 'named'
-        named.mkdir()
-        (named / 'test_named.py').write_text(self._script)
-        return [*options, f'--test-path={named}', f'--top-dir={named}']
+        folder, top = self._folder, self._top
+        if not folder:
+            folder = top = temporary / 'named'
+            folder.mkdir()
+            (folder / 'test_named.py').write_text(self._script)
+        return [*options, f'--test-path={folder}', f'--top-dir={top}']
 
     def _variables_in(self, temporary):
         return {

@@ -108,6 +108,26 @@ class Crash(unittest.TestCase):
     def test_a_process_ends(self):
         os._exit(7)
 """
+_ORDER = """
+import pathlib
+import time
+import unittest
+
+
+class Alone(unittest.TestCase):
+    word, seconds = 'alone', 0
+
+    def test_one(self):
+        time.sleep(self.seconds)
+        with pathlib.Path('order').open('a') as order:
+            order.write(f'{self.word} ')
+
+    test_two = test_one
+
+
+class Beside(Alone):
+    word, seconds = 'beside', 0.5
+"""
 
 
 class SuiteTestCase(suites.SuiteTestCase):
@@ -177,6 +197,15 @@ class SuiteTestCase(suites.SuiteTestCase):
         report = self.suite().run(stestr.both('Kinds', None, 'passes$'))
         self.assertEqual({'small.test_kinds.Kinds.test_passes'}, report.passed)
         self.assertEqual(1, report.result.total)
+
+    def test_one_that_runs_alone_is_the_last(self):
+        self.write('small/test_order.py', _ORDER)
+        suite = self.suite(modules=['small.test_order'], alone='Alone')
+        report = suite.run(concurrency=2)
+        self.assertEqual(results.Result(4), report.result)
+        order = (self.tree / 'order').read_text().split()
+        self.assertEqual(['alone', 'alone'], order[2:])
+        self.assertEqual(2, suite.log.read_text().count('slowest'))
 
     def test_no_match_runs_nothing(self):
         for concurrency in (1, 2):
