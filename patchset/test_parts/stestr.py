@@ -76,8 +76,7 @@ class Suite:
     :param variables: environment variables of the tests
     :param group: regular expression; tests whose ids agree in what it
         matches run in the same process
-    :param alone: regular expression; tests whose ids it matches run after the
-        others, in one process
+    :param alone: regular expression; tests that match run last, in one process
     :param quiet: do not print the failures, which are expected
     """
 
@@ -131,6 +130,7 @@ class Suite:
             ids, listed = self.ids(expression), True
         report = results.Report(frozenset(ids))
         alone = {i for i in ids if self._alone and re.search(self._alone, i)}
+        listed = listed or bool(alone)  # an expression would run them twice
         parts = [(report.ids - alone, concurrency), (alone, 1)]
         with self._log() as log:
             for some, processes in filter(all, parts):

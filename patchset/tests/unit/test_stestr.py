@@ -201,11 +201,13 @@ class SuiteTestCase(suites.SuiteTestCase):
     def test_one_that_runs_alone_is_the_last(self):
         self.write('small/test_order.py', _ORDER)
         suite = self.suite(modules=['small.test_order'], alone='Alone')
-        report = suite.run(concurrency=2)
-        self.assertEqual(results.Result(4), report.result)
-        order = (self.tree / 'order').read_text().split()
-        self.assertEqual(['alone', 'alone'], order[2:])
-        self.assertEqual(2, suite.log.read_text().count('slowest'))
+        for ids in ((), suite.ids()):
+            report = suite.run(concurrency=2, ids=ids)
+            self.assertEqual(results.Result(4), report.result)
+            order = (self.tree / 'order').read_text().split()
+            self.assertEqual(['beside'] * 2 + ['alone'] * 2, order)
+            self.assertEqual(2, suite.log.read_text().count('slowest'))
+            (self.tree / 'order').unlink()
 
     def test_no_match_runs_nothing(self):
         for concurrency in (1, 2):
