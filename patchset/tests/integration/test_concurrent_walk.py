@@ -168,8 +168,8 @@ class ConcurrentWalkTests(testtools.TestCase):
             for name in (*testbeds.NODES, testbeds.REFERENCE)
         }
         differences = []
-        for request, *responses in zip(requests, *found.values(), strict=True):
-            by_server = dict(zip(found, responses, strict=True))
+        for number, request in enumerate(requests):
+            by_server = {name: sent[number] for name, sent in found.items()}
             differences += answers.node_differences(request, by_server)
             reference = by_server[testbeds.REFERENCE]
             if request.subject and reference and reference.status == 200:
@@ -178,7 +178,8 @@ class ConcurrentWalkTests(testtools.TestCase):
 
     def assert_no_differences(self, requests, attempts):
         for number in range(attempts):
-            time.sleep(min(number, 1))
+            if number:
+                time.sleep(1)
             found = self.differences(requests)
             if not found:
                 return
